@@ -1,0 +1,55 @@
+/* cipher.h: the packet ciphers of RFC 4253 §6.3 by their names; what cipher.c, mac.c and seal.c agree on. */
+#ifndef CIPHER_H
+#define CIPHER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "base/err.h"
+#include "wire/reader.h"
+
+enum cipher_mode { CIPHER_NONE, CIPHER_CTR, CIPHER_CBC, CIPHER_GCM, CIPHER_CHACHAPOLY, CIPHER_STREAM };
+
+/* One row a cipher. */
+struct cipher_alg {
+	const char *name;
+	enum cipher_mode mode;
+	uint16_t key_size, iv_size;      /* bytes that key derivation must give */
+	uint16_t block_size;             /* for padding and rekey accounting: 8 or 16 */
+	uint16_t tag_size;               /* AEAD tag, 0 otherwise */
+	bool legacy;                     /* never in a default list */
+	const char *libcrypto_name;
+};
+
+/* By exact name; NULL if unknown or if libcrypto does not offer it. "none" is found too: callers decide. */
+const struct cipher_alg *cipher_find(struct view name);
+/* Rows for -Q, in the order of spec wire-extensions 2; NULL past the end. "none" is not among them. */
+const struct cipher_alg *cipher_at(size_t i);
+static inline bool cipher_is_aead(const struct cipher_alg *c) { return c->tag_size != 0; }
+
+/* A keyed cipher of one direction. GCM and chacha include their authentication. */
+struct cipher;
+struct cipher *cipher_new(const struct cipher_alg *alg, bool encrypt, const uint8_t *key, const uint8_t *iv,
+	struct err *e);
+void cipher_free(struct cipher *c);                      /* wipes */
+const struct cipher_alg *cipher_alg(const struct cipher *c);
+
+/* A packet lies at p: 4 bytes of length field, then n bytes of body; for AEAD tag_size bytes of room (or tag) after
+ * it. Everything happens in place.
+ *   AEAD            seal: writes the tag; open: checks it first, ERR_CRYPTO.
+ *                   GCM leaves the length in clear, chacha seals it (RFC draft; spec wire-extensions 7).
+ *   CTR, CBC        length_clear (EtM): only the body is worked on; otherwise length and body together.
+ *   none            nothing.
+ * seq is the packet's sequence number (chacha's nonce). */
+int cipher_seal(struct cipher *c, uint32_t seq, uint8_t *p, size_t n, bool length_clear) MUST_USE;
+int cipher_open(struct cipher *c, uint32_t seq, uint8_t *p, size_t n, bool length_clear) MUST_USE;
+/* How many bytes at the start of a packet must be there before its length is known: 4, or the block size for ciphers
+ * that encrypt the length with the body. */
+size_t cipher_peek_size(const struct cipher *c, bool length_clear);
+/* The packet_length of the packet at p, of which cipher_peek_size bytes are there. For CTR and CBC without length_clear
+ * the first block is decrypted IN PLACE, once (the caller remembers that), and cipher_open_rest does what follows it;
+ * for chacha the bytes at p stay sealed. */
+uint32_t cipher_peek_length(struct cipher *c, uint32_t seq, uint8_t *p, bool length_clear);
+int cipher_open_rest(struct cipher *c, uint8_t *p, size_t n) MUST_USE;   /* p after the first block, n bytes */
+
+#endif
