@@ -1,0 +1,96 @@
+/* packet.h: the binary packet protocol (RFC 4253 §6): bytes in, messages out, and the reverse. No sockets.
+ *
+ * Input lies in one linear buffer and packets are opened where they lie; output is built and sealed in one slab and
+ * leaves from there. A byte of bulk data is never copied here. Below transport.c; nobody else calls it. */
+#ifndef PACKET_H
+#define PACKET_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/uio.h>
+#include "base/err.h"
+#include "cipher.h"
+#include "mac.h"
+#include "wire/buf.h"
+#include "wire/reader.h"
+
+enum packet_dir { PACKET_IN, PACKET_OUT };
+
+/* RFC 4253 §6.1 wants 35,000; OpenSSH takes 256 KiB; HPN 33,792 after login (spec hpn 3.4). */
+enum { PACKET_LENGTH_MAX = 262144, PACKET_BODY_SAFE = 32896 };
+
+/* One message, opened. Views live until the next packet_next or packet_in_space. */
+struct message {
+	uint8_t type;
+	struct view body;        /* what follows the type byte */
+	uint32_t seq;            /* its sequence number, for UNIMPLEMENTED */
+};
+
+/* The algorithms of one direction. mac is NULL for AEAD; cipher none with mac none is both "none" rows. */
+struct packet_suite {
+	const struct cipher_alg *cipher;
+	const struct mac_alg *mac;
+	bool zlib;               /* zlib@openssh.com negotiated; runs only after packet_start_compression */
+};
+struct packet_keys { const uint8_t *iv, *key, *mac_key; };       /* sizes as the rows say */
+
+struct packet_counters { uint64_t packets, blocks, bytes; };     /* since the direction was keyed */
+
+struct packet;
+struct packet *packet_new(void);
+void packet_free(struct packet *p);
+const struct err *packet_err(const struct packet *p);
+
+/* Where recv() may write and how much; then how much it wrote. The space is at least 64 KiB, usually much more. */
+int packet_in_space(struct packet *p, uint8_t **at, size_t *room) MUST_USE;
+void packet_in_added(struct packet *p, size_t n);
+/* Raw bytes that are not packets: the version exchange looks at them and takes them. */
+struct view packet_in_peek(const struct packet *p);
+void packet_in_take(struct packet *p, size_t n);
+/* 1: *m is the next message; 0: more bytes are needed; negative: the stream is broken (packet_err). */
+int packet_next(struct packet *p, struct message *m) MUST_USE;
+
+/* Room for the payload behind the type byte of one message inside the slab; NULL if memory limits forbid. One message at
+ * a time. packet_end pads, compresses if that is on, MACs and seals. */
+uint8_t *packet_begin(struct packet *p, uint8_t type, size_t room);
+int packet_end(struct packet *p, size_t used) MUST_USE;
+void packet_cancel(struct packet *p);
+void packet_out_raw(struct packet *p, const void *bytes, size_t n);      /* the version line */
+
+/* Bulk: lends the body spaces of several consecutive messages of `type`, each with head_size bytes of header (after the
+ * type byte) that the engine asks for when it seals: body_max bytes a message, `want` bytes together at most. Fills iov,
+ * returns how many were lent (0: no room). Then exactly one packet_commit with the bytes really written, counted over
+ * the spaces in order: messages beyond are taken back, the last may be short. */
+struct packet_bulk {
+	uint8_t type;
+	size_t head_size;
+	void (*write_head)(void *ctx, uint8_t *head, size_t body_size);
+	void *ctx;
+};
+int packet_lend(struct packet *p, const struct packet_bulk *b, size_t body_max, size_t want, struct iovec *iov,
+	int iov_max) MUST_USE;
+int packet_commit(struct packet *p, size_t used) MUST_USE;
+
+/* Bytes to send, oldest first; then how many went out. */
+int packet_out_view(const struct packet *p, struct iovec *iov, int iov_max);
+void packet_out_sent(struct packet *p, size_t n);
+size_t packet_out_pending(const struct packet *p);
+
+/* Puts new keys in force for one direction: for OUT behind everything queued so far. reset_seq: strict KEX. */
+int packet_set_keys(struct packet *p, enum packet_dir dir, const struct packet_suite *s, const struct packet_keys *k,
+	bool reset_seq) MUST_USE;
+void packet_start_compression(struct packet *p, enum packet_dir dir, int level);
+void packet_set_length_max(struct packet *p, uint32_t max);
+
+const struct packet_suite *packet_suite(const struct packet *p, enum packet_dir dir);
+struct packet_counters packet_counters(const struct packet *p, enum packet_dir dir);
+uint32_t packet_seq(const struct packet *p, enum packet_dir dir);        /* of the next packet */
+uint64_t packet_total_bytes(const struct packet *p, enum packet_dir dir); /* for the whole connection */
+
+/* Hand-off between processes (design 2): keys, IV and counters of both directions and unread input. Only with an empty
+ * output slab and no compression running. */
+int packet_export(struct packet *p, struct buf *out) MUST_USE;
+int packet_import(struct packet *p, struct reader *r) MUST_USE;
+
+#endif

@@ -1,0 +1,124 @@
+/* transport.h: RFC 4253 as a machine without sockets: version exchange, key exchange, re-keying, ext-info, strict KEX.
+ * Bytes in, messages of the layers above out, and the reverse. One struct a connection; whoever made it frees it. */
+#ifndef TRANSPORT_H
+#define TRANSPORT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/uio.h>
+#include "base/err.h"
+#include "keys/key.h"
+#include "packet.h"
+#include "proposal.h"
+#include "wire/buf.h"
+#include "wire/reader.h"
+
+/* RFC 4250 §4.1.2, and messages.h holds all numbers. */
+#include "wire/messages.h"
+
+/* Who the peer is, by its software version (spec hpn 1, wire-extensions 1). */
+enum peer_kind { PEER_OTHER, PEER_WIRESPEED, PEER_OPENSSH, PEER_HPN };
+
+struct transport_callbacks {
+	void *ctx;
+	/* Client: is this the host's key? May ask the user and block. 0 yes. Also called in re-exchanges (where the key
+	 * must be the first one unless the callee knows better). signature verified already. */
+	int (*check_host_key)(void *ctx, struct key *k, struct view blob, struct err *e);
+	/* Server: signature over the exchange hash by the host key that fits alg; appended as a signature blob. May block on
+	 * the monitor. */
+	int (*sign_hash)(void *ctx, const struct sig_alg *alg, struct view key_blob, struct view hash, struct buf *out,
+		struct err *e);
+	/* Server: public blob of the host key for alg. */
+	int (*host_key_for)(void *ctx, const struct sig_alg *alg, struct view *blob);
+	/* An exchange has finished and its keys are in force in both directions; agreement and transport_* getters tell. */
+	void (*keys_changed)(void *ctx);
+	/* EXT_INFO name and value of the peer; may be NULL. */
+	void (*ext_info)(void *ctx, struct view name, struct view value);
+	/* DEBUG message with always_display (already escaped). May be NULL. */
+	void (*peer_debug)(void *ctx, const char *text);
+};
+
+struct transport_options {
+	bool server;
+	const char *software;            /* "Wirespeed_0.1.0", and an addendum after a blank; copied */
+	struct proposal proposal;        /* without pseudo-algorithms: transport adds ext-info and strict markers; copied */
+	uint64_t rekey_bytes;            /* RekeyLimit; 0: only the cipher's own limit (spec wire-extensions 8) */
+	uint32_t rekey_seconds;          /* 0: never by time */
+	int compress_level;              /* 1..9; 0: 6 */
+	const char *server_sig_algs;     /* server: for EXT_INFO; copied; NULL: none sent */
+	struct transport_callbacks cb;
+};
+
+struct transport;
+struct transport *transport_new(const struct transport_options *o, struct err *e);
+void transport_free(struct transport *t);
+const struct err *transport_err(const struct transport *t);
+/* Queues the version line and, as design 4 wants it, KEXINIT behind it. */
+int transport_start(struct transport *t) MUST_USE;
+
+/* ---- bytes ---- */
+int transport_in_space(struct transport *t, uint8_t **at, size_t *room) MUST_USE;
+void transport_in_added(struct transport *t, size_t n);
+/* 1: a message for the layer above: SERVICE_REQUEST and SERVICE_ACCEPT, and everything from 50 on. 0: more bytes needed.
+ * Negative: the connection is over; a DISCONNECT for the peer may be queued (flush what transport_out_view shows, then
+ * close). ERR_CLOSED: the peer sent DISCONNECT (transport_disconnect_* tell). Key exchange, IGNORE, DEBUG,
+ * UNIMPLEMENTED, EXT_INFO and PING are handled inside. */
+int transport_next(struct transport *t, struct message *m) MUST_USE;
+int transport_out_view(struct transport *t, struct iovec *iov, int iov_max);
+void transport_out_sent(struct transport *t, size_t n);
+size_t transport_out_pending(const struct transport *t);
+/* Called now and then and when a timer is due: starts a re-key by time, gives up an exchange after 60 s.
+ * now_ms is clock_mono_ms. *next_ms: when to call again (UINT64_MAX never). */
+int transport_tick(struct transport *t, uint64_t now_ms, uint64_t *next_ms) MUST_USE;
+
+/* ---- messages ---- */
+/* One control message: sealed at once, or queued while a key exchange runs (at most 256 KiB; more is an error). */
+int transport_send(struct transport *t, uint8_t type, const struct buf *body) MUST_USE;
+/* Bulk data: see packet.h. transport_lend lends nothing (0) while an exchange runs. */
+int transport_lend(struct transport *t, const struct packet_bulk *b, size_t body_max, size_t want, struct iovec *iov,
+	int iov_max) MUST_USE;
+int transport_commit(struct transport *t, size_t used) MUST_USE;
+/* True while nothing but key exchange may be sent: pull nothing. */
+bool transport_exchanging(const struct transport *t);
+/* Messages sent by the layer above that the peer's side of an unknown type: UNIMPLEMENTED for m. */
+int transport_unimplemented(struct transport *t, const struct message *m) MUST_USE;
+/* Queues DISCONNECT (RFC 4253 §11.1); nothing else is sent afterwards. */
+void transport_disconnect(struct transport *t, uint32_t reason, const char *text);
+uint32_t transport_disconnect_reason(const struct transport *t);         /* of the peer's DISCONNECT */
+const char *transport_disconnect_text(const struct transport *t);        /* escaped for logs; "" if none */
+
+/* ---- state ---- */
+/* USERAUTH_SUCCESS was sent (server) or received (client): delayed compression starts, re-keying is allowed. Server: call
+ * right after queueing SUCCESS. */
+void transport_set_authenticated(struct transport *t);
+bool transport_authenticated(const struct transport *t);
+int transport_rekey(struct transport *t) MUST_USE;                       /* begins one if none runs */
+/* Lists for later exchanges, such as none (design 5). Copied. */
+void transport_set_proposal(struct transport *t, const struct proposal *p);
+const struct proposal *transport_proposal(const struct transport *t);
+const struct proposal *transport_peer_proposal(const struct transport *t);       /* of the first KEXINIT */
+const struct agreement *transport_agreement(const struct transport *t);          /* of the last exchange */
+unsigned transport_exchange_count(const struct transport *t);
+struct view transport_session_id(const struct transport *t);
+struct view transport_host_key_blob(const struct transport *t);          /* of the first exchange */
+/* The server's signature over the first exchange hash (for the agent's session-bind). */
+struct view transport_host_key_signature(const struct transport *t);
+const char *transport_peer_software(const struct transport *t);          /* "OpenSSH_9.2p1 Debian-2", "" before */
+enum peer_kind transport_peer_kind(const struct transport *t);
+/* Peer's server-sig-algs, or NULL; whether it listed ext (spec wire-extensions 4), e.g. "ping@openssh.com". */
+const char *transport_server_sig_algs(const struct transport *t);
+bool transport_peer_ext(const struct transport *t, const char *name);
+bool transport_cipher_none(const struct transport *t);                   /* either direction in clear */
+bool transport_mac_none(const struct transport *t);
+/* Largest CHANNEL_DATA payload wanted towards this peer: 32,768, or up to 255 KiB between our own ends. */
+size_t transport_data_max(const struct transport *t);
+uint64_t transport_bytes(const struct transport *t, enum packet_dir dir);
+
+/* ---- hand-off (design 2) ---- */
+/* Everything a new process needs to go on, into out (wiped by its owner). Not during an exchange, output flushed. */
+int transport_export(struct transport *t, struct buf *out) MUST_USE;
+/* The other side: options as for transport_new; then the blob. */
+struct transport *transport_import(const struct transport_options *o, struct reader *r, struct err *e);
+
+#endif
