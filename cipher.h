@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include "base/err.h"
+#include "wire/buf.h"
 #include "wire/reader.h"
 
 enum cipher_mode { CIPHER_NONE, CIPHER_CTR, CIPHER_CBC, CIPHER_GCM, CIPHER_CHACHAPOLY, CIPHER_STREAM };
@@ -51,5 +52,10 @@ size_t cipher_peek_size(const struct cipher *c, bool length_clear);
  * for chacha the bytes at p stay sealed. */
 uint32_t cipher_peek_length(struct cipher *c, uint32_t seq, uint8_t *p, bool length_clear);
 int cipher_open_rest(struct cipher *c, uint8_t *p, size_t n) MUST_USE;   /* p after the first block, n bytes */
+
+/* Hand-off (design 2): where the stream stands since it was keyed, as uint64 position (GCM: packets, CTR: bytes) and string
+ * last sealed block (CBC). Put back into a new cipher made from the same row, direction, key and first IV. */
+void cipher_save(const struct cipher *c, struct buf *out);
+int cipher_restore(struct cipher *c, struct reader *r) MUST_USE;
 
 #endif
