@@ -1,0 +1,23 @@
+/* base/clock.c: time. */
+#include "base/clock.h"
+
+#include <time.h>
+
+uint64_t clock_mono_us(void)
+{
+	struct timespec ts;
+
+	/* Cannot fail for a valid clock and address. */
+	(void)clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000000 + (uint64_t)ts.tv_nsec / 1000;
+}
+
+uint64_t clock_mono_ms(void)
+{
+	return clock_mono_us() / 1000;
+}
+
+int64_t clock_wall(void)
+{
+	return (int64_t)time(NULL);
+}
