@@ -1,0 +1,56 @@
+/* io/net.h: names, addresses, sockets. */
+#ifndef IO_NET_H
+#define IO_NET_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/socket.h>
+#include "base/err.h"
+
+struct net_address { struct sockaddr_storage sa; socklen_t size; };
+struct net_addresses { struct net_address *v; size_t count; char *canonical; };  /* canonical may be NULL */
+
+/* Blocking lookup. family AF_UNSPEC, AF_INET, AF_INET6. Error: "Could not resolve hostname H: reason" without prefix. */
+int net_resolve(const char *host, uint16_t port, int family, bool passive, struct net_addresses *out, struct err *e) MUST_USE;
+void net_addresses_free(struct net_addresses *a);
+
+/* Numeric host (no brackets, no scope for v4-mapped) and port of an address. */
+void net_format(const struct net_address *a, char *host, size_t host_size, uint16_t *port);
+/* Both ends of a socket; "UNKNOWN" 65535 if it is no internet socket (spec options-server 8). */
+void net_local(int fd, char *host, size_t host_size, uint16_t *port);
+void net_peer(int fd, char *host, size_t host_size, uint16_t *port);
+
+struct net_connect_options {
+	int family;
+	const char *bind_address, *bind_interface;       /* NULL: none */
+	int timeout_ms;                                  /* for everything together; 0: the system's */
+	unsigned attempts;                               /* rounds over all addresses, 1 s apart; 0 is 1 */
+	bool keepalive, mptcp, happy_eyes;
+	int happy_delay_ms;
+	int rcvbuf_bytes;                                /* 0: untouched (Linux tunes by itself) */
+	int tos;                                         /* -1: untouched */
+};
+/* Blocking with timeout (poll inside). Tries the addresses in turn, or raced (RFC 8305). Returns a connected socket with
+ * CLOEXEC and TCP_NODELAY, or a negative class; text "connect to host H port P: reason" of the last failure. */
+int net_connect(const char *host, uint16_t port, const struct net_connect_options *o, struct err *e) MUST_USE;
+
+struct net_listen_options { int family; bool mptcp; int backlog; };
+/* One listening socket per address: CLOEXEC, non-blocking, SO_REUSEADDR, v6 only. Appends to fds, up to max. Addresses that
+ * cannot be bound are logged ("Bind to port N on A failed: reason."); ERR_IO when none could. host NULL: all. */
+int net_listen(const char *host, uint16_t port, const struct net_listen_options *o, int *fds, size_t max, size_t *count,
+	struct err *e) MUST_USE;
+
+int net_set_nonblocking(int fd, bool on);
+void net_set_nodelay(int fd);
+void net_set_keepalive(int fd, bool on);
+void net_set_tos(int fd, int tos);                       /* IP_TOS or IPV6_TCLASS, -1: nothing */
+/* Keeps the kernel's queue of unsent bytes short (design 3). */
+void net_set_notsent_lowat(int fd, int bytes);
+int net_receive_buffer(int fd);                          /* SO_RCVBUF in bytes, or 0 */
+
+/* Descriptors over a unix socket: one byte of data and up to 4 of them. */
+int net_send_fds(int sock, const int *fds, size_t count, struct err *e) MUST_USE;
+int net_recv_fds(int sock, int *fds, size_t max, size_t *count, struct err *e) MUST_USE;
+
+#endif

@@ -1,0 +1,17 @@
+/* io/worker.h: one helper thread for calls that block (name lookups, slow file systems). Started at the first job. */
+#ifndef IO_WORKER_H
+#define IO_WORKER_H
+
+#include "base/err.h"
+
+struct loop;
+struct worker;
+struct worker *worker_new(struct loop *l, struct err *e);
+/* run(ctx) on the thread, then done(ctx) on the loop; jobs finish in order. */
+int worker_submit(struct worker *w, void (*run)(void *), void (*done)(void *), void *ctx, struct err *e) MUST_USE;
+/* Waits for the running job, joins the thread; jobs not begun get done() without run() at the next turn. Call before any
+ * plain fork. The thread starts again with the next job. */
+void worker_stop(struct worker *w);
+void worker_free(struct worker *w);
+
+#endif
