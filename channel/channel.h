@@ -1,0 +1,109 @@
+/* channel/channel.h: the connection protocol (RFC 4254): channels, their windows, requests, global requests.
+ *
+ * One struct channels a connection. A channel's bytes go to and come from one of: a link (engines: SFTP, scp, forwards),
+ * or descriptors through a pump (commands, shells, stdin and stdout). */
+#ifndef CHANNEL_CHANNEL_H
+#define CHANNEL_CHANNEL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "base/err.h"
+#include "channel/carrier.h"
+#include "io/link.h"
+#include "wire/buf.h"
+#include "wire/reader.h"
+
+struct channels;
+struct channel;
+
+/* What the owner of one channel is told. All may be NULL. */
+struct channel_user {
+	void *ctx;
+	void (*opened)(void *ctx, struct channel *c, struct reader *extra);      /* our open was confirmed */
+	void (*open_failed)(void *ctx, struct channel *c, uint32_t reason, const char *text); /* then it is freed */
+	/* A request of the peer. The return value is the reply, which is sent if one was wanted. */
+	bool (*request)(void *ctx, struct channel *c, struct view name, struct reader *body, bool want_reply);
+	void (*eof)(void *ctx, struct channel *c);       /* the peer sends no more; what it sent may still be queued */
+	/* The descriptors of a pump: source and error source have ended and all was sent; the sink has taken everything after
+	 * EOF and was closed, or broke. */
+	void (*sources_ended)(void *ctx, struct channel *c);
+	void (*sink_ended)(void *ctx, struct channel *c);
+	void (*closed)(void *ctx, struct channel *c);    /* CLOSE went both ways (or the connection ended): freed afterwards */
+};
+
+struct channels_user {
+	void *ctx;
+	/* The peer opens a channel. Accept: set *out user (and attach link or pump now or later) and return 0. Refuse: return
+	 * an OPEN_* reason and fill text. window and max packet of the peer are known to the channel already. */
+	uint32_t (*open)(void *ctx, struct channel *c, struct view type, struct reader *extra, struct channel_user *out,
+		char *text, size_t text_size);
+	/* A global request; true and reply body for success. Unknown ones: false. */
+	bool (*global_request)(void *ctx, struct view name, struct reader *body, bool want_reply, struct buf *reply);
+	/* The last channel has gone. */
+	void (*all_closed)(void *ctx);
+};
+
+struct channels_options {
+	bool server;
+	uint32_t window_cap;             /* 0: by peer kind (WINDOW_CAP, or WINDOW_CAP_STOCK towards OpenSSH) */
+	bool window_fixed;               /* HPNDisabled or TcpRcvBufPoll no */
+	uint32_t window_initial;         /* 0: WINDOW_DEFAULT */
+	struct channels_user user;
+};
+
+/* Takes over the messages of the carrier from here on (types 80 to 100). carrier is borrowed. */
+struct channels *channels_new(struct carrier *carrier, const struct channels_options *o, struct err *e);
+void channels_free(struct channels *cs);
+/* To be called by the carrier's user when the connection has ended: every channel is closed and told so. */
+void channels_end(struct channels *cs);
+size_t channels_count(const struct channels *cs);
+
+/* Opens a channel of `type`; extra is appended to the open message (may be NULL). interactive: window and packet halved
+ * for ttys (spec wire-extensions 1) and scheduled first. */
+struct channel *channel_open(struct channels *cs, const char *type, const struct buf *extra, bool interactive,
+	const struct channel_user *u, struct err *e);
+void channel_set_interactive(struct channel *c, bool on);
+uint32_t channel_id(const struct channel *c);            /* ours */
+struct channels *channel_channels(const struct channel *c);
+
+/* Sends a request. reply, if not NULL, is called with the answer (want_reply is then set); replies come in order. Requests
+ * may be sent before the open is confirmed: they wait for it. */
+int channel_request(struct channel *c, const char *name, const struct buf *body,
+	void (*reply)(void *ctx, struct channel *c, bool ok), void *ctx) MUST_USE;
+/* Same, for the connection; reply body is good until the callback returns. */
+int channels_global_request(struct channels *cs, const char *name, const struct buf *body,
+	void (*reply)(void *ctx, bool ok, struct reader *body), void *ctx) MUST_USE;
+
+/* The channel as a byte link (data only; extended data is written to stderr_fd if that is >= 0, dropped otherwise). The link
+ * lives as long as the channel. */
+struct link *channel_link(struct channel *c, int stderr_fd);
+
+/* Descriptors. -1: none. All that are given are made non-blocking (unless ttys or /dev/null), watched, and closed when done
+ * with, if own is set. filter, if not NULL, sees what was read from source before it is sent (escapes): writes to out at
+ * most 2*n+16 bytes and returns how many. */
+struct channel_pump {
+	int source, sink;                /* our end -> peer; peer -> our end */
+	int err_source, err_sink;        /* extended data, type 1 */
+	bool own;
+	size_t (*filter)(void *ctx, const uint8_t *in, size_t n, uint8_t *out);
+	void *filter_ctx;
+};
+int channel_attach(struct channel *c, const struct channel_pump *p, struct err *e) MUST_USE;
+/* Server: the pump's child was not started yet: window 0 until attach (spec wire-extensions 1). */
+
+/* After queued output: EOF; then CLOSE. channel_close is what ends a channel: exit-status must have been sent before. */
+void channel_send_eof(struct channel *c);
+void channel_close(struct channel *c);
+/* Stop reading the source although it has not ended (a tty session whose shell is gone). What was read is sent. */
+void channel_stop_source(struct channel *c);
+bool channel_sources_done(const struct channel *c);
+bool channel_is_open(const struct channel *c);
+/* Text injected as if it came from the source, or as extended data type 1 (motd, "Permission denied" texts). */
+void channel_write(struct channel *c, const void *p, size_t n);
+void channel_write_stderr(struct channel *c, const void *p, size_t n);
+/* Seconds since data moved on it, for timeouts. */
+uint64_t channel_idle_ms(const struct channel *c);
+uint64_t channels_idle_ms(const struct channels *cs);
+
+#endif
