@@ -2,6 +2,7 @@
 #include "base/err.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <setjmp.h>
@@ -37,12 +38,12 @@ static void test_null(void **state)
 static void test_errno(void **state)
 {
 	struct err e = { 0 };
-	char want[100] = "open f: ";
+	char want[100];
 
 	errno = ENOENT;
 	assert_int_equal(err_set_errno(&e, "open %s", "f"), ERR_IO);
 	assert_int_equal(errno, ENOENT);
-	strncat(want, strerror(ENOENT), 80);
+	snprintf(want, sizeof(want), "open f: %s", strerror(ENOENT));
 	assert_string_equal(e.text, want);
 	errno = EIO;
 	err_set_errno(&e, "second");
