@@ -10,8 +10,9 @@
  * whatever of crypto/ is used first. */
 void crypto_init(void);
 
-/* Whether libcrypto gave us the cipher of this (libcrypto's) name. */
+/* Whether libcrypto gave us the cipher, or the MAC, of this (libcrypto's) name. */
 bool crypto_has_cipher(const char *name);
+bool crypto_has_mac(const char *name);
 
 /* "OpenSSL 3.0.22 25 Aug 2026", for -V and logs. */
 const char *crypto_version(void);

@@ -1,0 +1,112 @@
+/* crypto/crypto.c: what is fetched from libcrypto, once a process. */
+#include "crypto/crypto.h"
+
+#include <stddef.h>
+#include <string.h>
+#include <openssl/crypto.h>
+#include <openssl/err.h>
+#include <openssl/evp.h>
+#include "base/err.h"
+#include "base/mem.h"
+#include "crypto/digest.h"
+#include "crypto/libcrypto.h"
+#include "crypto/rand.h"
+
+struct md_row { enum digest_alg alg; const char *name; EVP_MD *md; };
+struct cipher_row { const char *name; EVP_CIPHER *cipher; };
+struct mac_row { const char *name; EVP_MAC *mac; };
+
+/* Fetched objects are never freed: they live as long as the process. Written by crypto_init only (libcrypto.h). */
+static struct md_row md_rows[] = {
+	{ DIGEST_MD5, "MD5", NULL },
+	{ DIGEST_SHA1, "SHA1", NULL },
+	{ DIGEST_SHA256, "SHA256", NULL },
+	{ DIGEST_SHA384, "SHA384", NULL },
+	{ DIGEST_SHA512, "SHA512", NULL },
+};
+
+static struct cipher_row cipher_rows[] = {
+	{ "AES-128-GCM", NULL }, { "AES-256-GCM", NULL },
+	{ "AES-128-CTR", NULL }, { "AES-192-CTR", NULL }, { "AES-256-CTR", NULL },
+	{ "AES-128-CBC", NULL }, { "AES-192-CBC", NULL }, { "AES-256-CBC", NULL },
+	{ "AES-128-ECB", NULL },
+	{ "DES-EDE3-CBC", NULL },
+	{ "ChaCha20", NULL },
+};
+
+static struct mac_row mac_rows[] = {
+	{ "HMAC", NULL },
+	{ "POLY1305", NULL },
+};
+
+static bool ready;
+
+void crypto_init(void)
+{
+	if (ready)
+		return;
+	for (size_t i = 0; i < MEM_COUNT(md_rows); i++)
+		md_rows[i].md = EVP_MD_fetch(NULL, md_rows[i].name, NULL);
+	for (size_t i = 0; i < MEM_COUNT(cipher_rows); i++)
+		cipher_rows[i].cipher = EVP_CIPHER_fetch(NULL, cipher_rows[i].name, NULL);
+	for (size_t i = 0; i < MEM_COUNT(mac_rows); i++)
+		mac_rows[i].mac = EVP_MAC_fetch(NULL, mac_rows[i].name, NULL);
+	/* What is missing left its reasons in the queue; they would be blamed on the next failure. */
+	ERR_clear_error();
+	ready = true;
+	rand_prepare();
+}
+
+const EVP_MD *libcrypto_md(enum digest_alg alg)
+{
+	crypto_init();
+	for (size_t i = 0; i < MEM_COUNT(md_rows); i++)
+		if (md_rows[i].alg == alg)
+			return md_rows[i].md;
+	return NULL;
+}
+
+const EVP_CIPHER *libcrypto_cipher(const char *name)
+{
+	crypto_init();
+	for (size_t i = 0; i < MEM_COUNT(cipher_rows); i++)
+		if (strcmp(cipher_rows[i].name, name) == 0)
+			return cipher_rows[i].cipher;
+	return NULL;
+}
+
+EVP_MAC *libcrypto_mac(const char *name)
+{
+	crypto_init();
+	for (size_t i = 0; i < MEM_COUNT(mac_rows); i++)
+		if (strcmp(mac_rows[i].name, name) == 0)
+			return mac_rows[i].mac;
+	return NULL;
+}
+
+bool crypto_has_cipher(const char *name)
+{
+	return libcrypto_cipher(name) != NULL;
+}
+
+bool crypto_has_mac(const char *name)
+{
+	return libcrypto_mac(name) != NULL;
+}
+
+const char *crypto_version(void)
+{
+	return OpenSSL_version(OPENSSL_VERSION);
+}
+
+int libcrypto_error(struct err *e, const char *what)
+{
+	/* The first entry is the cause, later ones say who passed it on. */
+	unsigned long code = ERR_get_error();
+	const char *reason = code != 0 ? ERR_reason_error_string(code) : NULL;
+
+	ERR_clear_error();
+	if (reason == NULL)
+		return err_set(e, ERR_CRYPTO, "%s", what);
+	return err_set(e, ERR_CRYPTO, "%s: %s", what, reason);
+}
