@@ -102,12 +102,12 @@ static EVP_PKEY *from_params(const char *type, int selection, OSSL_PARAM_BLD *bl
 	if (params == NULL || ctx == NULL || EVP_PKEY_fromdata_init(ctx) != 1 ||
 	    EVP_PKEY_fromdata(ctx, &evp, selection, params) != 1)
 		evp = NULL;
-	OSSL_PARAM_free(params);         /* wipes secret numbers: they lie in secure or cleansed memory */
+	OSSL_PARAM_free(params);         /* wipes the numbers that are BN_secure_new's */
 	EVP_PKEY_CTX_free(ctx);
 	return evp;
 }
 
-/* The numbers of an RSA key; the ones behind `secrets` are freed with wiping. */
+/* The numbers of an RSA key; from d on they are secret. */
 struct rsa_numbers {
 	BIGNUM *n, *e;
 	BIGNUM *d, *p, *q, *iqmp, *dmp1, *dmq1;
@@ -130,12 +130,24 @@ static BIGNUM *bn_of(struct view v)
 	return v.n > RSA_BITS_MAX / 8 + 1 ? NULL : BN_bin2bn(v.p, (int)v.n, NULL);
 }
 
-static BIGNUM *bn_secret_of(struct view v)
+/* Computed with in constant time, and wiped wherever libcrypto copies it. */
+static BIGNUM *bn_secret_new(void)
 {
-	BIGNUM *b = bn_of(v);
+	BIGNUM *b = BN_secure_new();
 
 	if (b != NULL)
 		BN_set_flags(b, BN_FLG_CONSTTIME);
+	return b;
+}
+
+static BIGNUM *bn_secret_of(struct view v)
+{
+	BIGNUM *b = v.n > RSA_BITS_MAX / 8 + 1 ? NULL : bn_secret_new();
+
+	if (b != NULL && BN_bin2bn(v.p, (int)v.n, b) == NULL) {
+		BN_clear_free(b);
+		return NULL;
+	}
 	return b;
 }
 
@@ -150,15 +162,11 @@ static bool rsa_public_is_sane(const struct rsa_numbers *x)
 /* e * d == 1 modulo prime - 1; also leaves d mod (prime - 1) in *reduced. */
 static bool rsa_exponents_fit(const struct rsa_numbers *x, const BIGNUM *prime, BIGNUM **reduced, BN_CTX *bn)
 {
-	BIGNUM *less = BN_dup(prime), *t = BN_new();
+	BIGNUM *less = bn_secret_new(), *t = bn_secret_new();
 	bool ok;
 
-	*reduced = BN_new();
-	if (less != NULL)
-		BN_set_flags(less, BN_FLG_CONSTTIME);
-	if (*reduced != NULL)
-		BN_set_flags(*reduced, BN_FLG_CONSTTIME);
-	ok = less != NULL && t != NULL && *reduced != NULL && BN_sub_word(less, 1) == 1 &&
+	*reduced = bn_secret_new();
+	ok = less != NULL && t != NULL && *reduced != NULL && BN_copy(less, prime) != NULL && BN_sub_word(less, 1) == 1 &&
 		BN_mod(*reduced, x->d, less, bn) == 1 && BN_mod_mul(t, *reduced, x->e, less, bn) == 1 && BN_is_one(t);
 	BN_clear_free(less);
 	BN_clear_free(t);
@@ -168,7 +176,7 @@ static bool rsa_exponents_fit(const struct rsa_numbers *x, const BIGNUM *prime, 
 /* The private part is that of this public one: n = pq, ed = 1 mod p-1 and q-1, iqmp q = 1 mod p. */
 static bool rsa_private_fits(struct rsa_numbers *x, BN_CTX *bn)
 {
-	BIGNUM *t = BN_new();
+	BIGNUM *t = bn_secret_new();
 	bool ok;
 
 	ok = t != NULL && BN_is_odd(x->p) && BN_is_odd(x->q) && !BN_is_one(x->p) && !BN_is_one(x->q) &&
