@@ -4,7 +4,7 @@
 
 #include <sys/types.h>
 #include "base/err.h"
-#include "client/options.h"
+#include "client/client_options.h"
 
 /* The values. Borrowed strings; NULL: not known yet, an error if used. */
 struct client_tokens {

@@ -1,5 +1,5 @@
 /* conf/conf.h: the language of ssh_config and sshd_config: rows, lines, files, blocks. What the keywords are stands in
- * client/options_rows.c and server/options_rows.c; spec options-client 1 and options-server 1 say how files are read. */
+ * client/client_rows.c and server/server_rows.c; spec options-client 1 and options-server 1 say how files are read. */
 #ifndef CONF_CONF_H
 #define CONF_CONF_H
 
@@ -75,6 +75,8 @@ struct conf_table {
 	size_t options_size;
 	bool true_false;                /* booleans may be true and false too */
 	bool bad_value_is_fatal;        /* server: the first bad value ends the reading; else lines are counted */
+	bool restricted_blocks;         /* server: only CONF_IN_MATCH rows may stand in a block */
+	size_t ignore_unknown;          /* offset of the char * of IgnoreUnknown; 0: there is none */
 	bool lower_case_dump;
 };
 
@@ -99,7 +101,7 @@ struct conf_line {
 const char *conf_line_next(struct conf_line *l);                 /* next word, or NULL */
 /* Next word; NULL after a report when there is none. */
 const char *conf_line_need(struct conf_line *l);
-/* Reports "FILE line N: text" as an error and returns ERR_USAGE. */
+/* "FILE line N: text", logged as an error, or put into l->err where bad values are fatal. Returns ERR_USAGE. */
 int conf_line_bad(struct conf_line *l, const char *fmt, ...) PRINTF_LIKE(2, 3);
 /* For CONF_BLOCK parsers: the lines that follow apply or not. In a file included from a block that does not match they never do. */
 void conf_line_block(struct conf_line *l, bool matches);
@@ -118,23 +120,22 @@ struct conf_reader {
 	const char *include_dir;        /* relative Include names are under it */
 	/* Server, second evaluation: only lines in matching blocks are kept, and of these only CONF_IN_MATCH rows. */
 	bool blocks_only;
-	bool check_owner;               /* files must be root's or ours and not writable by others: see conf_read_file */
-	/* Private from here. */
-	struct str_list ignore_unknown; /* patterns of IgnoreUnknown so far */
+	bool check_owner;               /* files must be root's or ours and not writable by others... */
+	bool check_included;            /* ...and so must those that they include */
+	/* Private from here: where the reading stands. */
 	unsigned bad;                   /* bad lines in the file being read */
 	unsigned depth;
 	bool active, never;             /* block state */
-	bool in_block;
-	bool stopped;
 };
+/* Sets what must be set; the rest is zero. Nothing has to be freed. */
 void conf_reader_init(struct conf_reader *r, const struct conf_table *t, void *options, struct conf_source *s);
-void conf_reader_clear(struct conf_reader *r);
 
 /* Reads a file. ERR_NONE_FOUND: it is not there (nothing is reported); ERR_DENIED "Bad owner or permissions on FILE";
- * ERR_USAGE "FILE: terminating, N bad configuration options", each of which has been reported. check_owner of the
- * reader is for this file; included ones are checked where the table's side is the client (include_check). */
+ * ERR_USAGE "FILE: terminating, N bad configuration options", each of which has been reported, or (server) what is wrong
+ * with a value. */
 int conf_read_file(struct conf_reader *r, const char *path, enum conf_origin origin, struct err *e) MUST_USE;
-/* One line, as of -o: "Keyword value" or "Keyword=value". Empty lines and comments are fine. name: "command-line". */
+/* One line, as of -o: "Keyword value" or "Keyword=value". Empty lines and comments are fine. name: "command-line".
+ * ERR_NONE_FOUND: unknown keyword, no or too many arguments (reported); ERR_USAGE: a bad value. */
 int conf_read_line(struct conf_reader *r, const char *text, const char *name, enum conf_origin origin, struct err *e) MUST_USE;
 /* Gives every row that is not set its default. */
 int conf_fill_defaults(const struct conf_table *t, void *options, void *ctx, struct err *e) MUST_USE;

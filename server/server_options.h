@@ -1,7 +1,7 @@
-/* server/options.h: every keyword of sshd_config as a value (spec options-server 2, hpn 11-12, and our own). The rows are in
- * server/options_rows.c. No other layer takes this struct: server/ fills each layer's own small options from it. */
-#ifndef SERVER_OPTIONS_H
-#define SERVER_OPTIONS_H
+/* server/server_options.h: every keyword of sshd_config as a value (spec options-server 2, hpn 11-12, and our own). The rows are in
+ * server/server_rows.c. No other layer takes this struct: server/ fills each layer's own small options from it. */
+#ifndef SERVER_SERVER_OPTIONS_H
+#define SERVER_SERVER_OPTIONS_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -142,7 +142,8 @@ struct server_config;
 
 struct server_config *server_config_new(void);
 void server_config_free(struct server_config *c);
-/* -o "Keyword value" and, as such lines, -g -h -c -4 -6. Before server_config_load. Reported when ERR_USAGE. */
+/* -o "Keyword value" and, as such lines, -g -h -c -4 -6. Before server_config_load. ERR_NONE_FOUND: unknown keyword or extra
+ * arguments (exit 1), ERR_USAGE: bad value (exit 255). */
 int server_config_add_line(struct server_config *c, const char *text, struct err *e) MUST_USE;
 /* -p: Port lines of the file do not count then. */
 int server_config_add_port(struct server_config *c, unsigned port, struct err *e) MUST_USE;

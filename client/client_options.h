@@ -1,7 +1,7 @@
-/* client/options.h: every keyword of ssh_config as a value (spec options-client 2, hpn 11-12, and our own). The rows are in
- * client/options_rows.c. No other layer takes this struct: client/ fills each layer's own small options from it. */
-#ifndef CLIENT_OPTIONS_H
-#define CLIENT_OPTIONS_H
+/* client/client_options.h: every keyword of ssh_config as a value (spec options-client 2, hpn 11-12, and our own). The rows are in
+ * client/client_rows.c. No other layer takes this struct: client/ fills each layer's own small options from it. */
+#ifndef CLIENT_CLIENT_OPTIONS_H
+#define CLIENT_CLIENT_OPTIONS_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -25,6 +25,9 @@ struct client_add_keys { int mode; uint32_t lifetime_s; };       /* NO YES ASK C
 struct client_persist { bool on; uint32_t seconds; };            /* 0: for ever */
 struct client_forward_agent { bool on; char *path; };            /* NULL: $SSH_AUTH_SOCK; "$NAME" before expansion */
 struct client_tun { int local, remote; };
+/* IdentityFile, CertificateFile: as written; equal names are dropped only when they have one origin. */
+struct client_file { char *path; enum conf_origin origin; };
+struct client_files { struct client_file *v; size_t count; };
 struct client_cname { char *source, *target; };                  /* pattern lists */
 struct client_cnames { struct client_cname *v; size_t count; };  /* empty: none */
 /* ProxyJump: the last hop, and the hops before it as text. host NULL: none. */
@@ -83,7 +86,7 @@ struct client_options {
 	int pubkey_authentication;               /* NO YES UNBOUND HOST_BOUND */
 	bool hostbased_authentication, enable_ssh_keysign;
 	bool identities_only;
-	struct str_list identity_file, certificate_file;
+	struct client_files identity_file, certificate_file;
 	char *identity_agent;                    /* NULL: $SSH_AUTH_SOCK; "none"; "SSH_AUTH_SOCK"; "$NAME" */
 	char *pkcs11_provider, *security_key_provider;
 	struct client_add_keys add_keys_to_agent;
