@@ -1,5 +1,6 @@
 /* Authentication messages: what put writes, get reads; the exact bytes of signed data; malformed bodies. */
 #include <setjmp.h>
+#include <stdlib.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>

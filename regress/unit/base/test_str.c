@@ -206,7 +206,7 @@ static void test_base64(void **state)
 		{ "fooba", "Zm9vYmE=" }, { "foobar", "Zm9vYmFy" }, { "\xff\xef\xbe~?", "/+++fj8=" },
 	};
 	static const char *bad[] = { "Z", "Zg", "Zg=", "Zg===", "=", "====", "Z===", "Zh==", "Zm9=", "Zm8=Zm8=", "Zm 9", "Zm9v\n",
-		"Zm9v\n\n\n\n", "Zg=a", "Zm-v", "Zm_v", "\xffm9v", "Zm9\0" "aaaa" };
+		"Zm9v\n\n\n\n", "Zg=a", "Zm-v", "Zm_v", "\xffm9v", ("Zm9\0" "aaaa") };
 	uint8_t out[64], all[256];
 	char *s;
 	size_t i, n;
