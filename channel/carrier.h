@@ -45,6 +45,8 @@ struct loop *carrier_loop(const struct carrier *c);
 uint32_t carrier_rtt_us(struct carrier *c);
 /* Bytes a second that the socket took lately; 0 if unknown. */
 uint64_t carrier_rate(const struct carrier *c);
+/* How much output may wait in this process before nothing more is pulled: what the line takes in some 10 ms. */
+size_t carrier_out_high(const struct carrier *c);
 /* Time of the last byte from the peer (clock_mono_ms), for ClientAlive and ServerAlive. */
 uint64_t carrier_last_input_ms(const struct carrier *c);
 int carrier_fd(const struct carrier *c);                 /* fd_in */

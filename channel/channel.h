@@ -42,6 +42,8 @@ struct channels_user {
 	bool (*global_request)(void *ctx, struct view name, struct reader *body, bool want_reply, struct buf *reply);
 	/* The last channel has gone. */
 	void (*all_closed)(void *ctx);
+	/* The connection is over (carrier_err); all channels have been told or will be in this turn. */
+	void (*ended)(void *ctx);
 };
 
 struct channels_options {
@@ -55,7 +57,7 @@ struct channels_options {
 /* Takes over the messages of the carrier from here on (types 80 to 100). carrier is borrowed. */
 struct channels *channels_new(struct carrier *carrier, const struct channels_options *o, struct err *e);
 void channels_free(struct channels *cs);
-/* To be called by the carrier's user when the connection has ended: every channel is closed and told so. */
+/* Ends the connection protocol: every channel is told and freed in this turn. Called by itself when the carrier ends. */
 void channels_end(struct channels *cs);
 size_t channels_count(const struct channels *cs);
 

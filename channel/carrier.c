@@ -1,0 +1,416 @@
+/* channel/carrier.c: bytes between a transport and its socket, on a loop. Layer: channel. */
+#include "channel/carrier.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "io/loop.h"
+#include "io/net.h"
+#include "platform/sockinfo.h"
+#include "transport.h"
+#include "wire/messages.h"
+
+enum {
+	READS_PER_TURN = 4,
+	WRITES_PER_TURN = 8,
+	WRITE_IOV = 64,
+	/* Output that may wait in this process. Large enough to seal and send in batches, small enough to stay in the
+	 * cache; on a slow line it is what the line takes in OUT_MS. */
+	OUT_HIGH_MAX = 768 * 1024,
+	OUT_HIGH_MIN = 64 * 1024,
+	OUT_MS = 10,
+	RTT_FRESH_MS = 20,
+	RATE_SLICE_US = 50 * 1000
+};
+
+struct carrier {
+	struct loop *loop;
+	struct transport *transport;
+	struct loop_fd *watch_in, *watch_out;    /* the same when in and out are */
+	struct loop_timer *timer;
+	int fd_in, fd_out;
+	struct carrier_user user;
+	struct err err;
+	bool paused, ended, ended_told, kicked, in_flush, write_blocked, write_broken;
+	uint64_t last_input_ms;
+	uint32_t rtt_us;
+	uint64_t rtt_read_ms;
+	/* rate of the socket: bytes that left while it was never idle */
+	uint64_t rate, slice_start_us, slice_bytes;
+};
+
+static void carrier_readable_writable(void *ctx, int fd, unsigned what);
+static void carrier_turn(void *ctx);
+
+static void carrier_tell_ended(void *ctx)
+{
+	struct carrier *c = ctx;
+
+	if (c->ended_told)
+		return;
+	c->ended_told = true;
+	if (c->user.ended)
+		c->user.ended(c->user.ctx);
+}
+
+static void carrier_unwatch(struct carrier *c)
+{
+	if (c->watch_out && c->watch_out != c->watch_in)
+		loop_fd_remove(c->watch_out);
+	loop_fd_remove(c->watch_in);
+	c->watch_in = c->watch_out = NULL;
+}
+
+/* Ends the connection once; the user hears of it from the loop, not from within its own calls. */
+static void carrier_end(struct carrier *c)
+{
+	if (c->ended)
+		return;
+	c->ended = true;
+	loop_timer_disarm(c->timer);
+	carrier_unwatch(c);
+	loop_defer(c->loop, carrier_tell_ended, c);
+}
+
+static void carrier_want(struct carrier *c)
+{
+	unsigned write = c->write_blocked ? LOOP_WRITE : 0;
+	unsigned read = c->paused ? 0 : LOOP_READ;
+
+	if (c->ended)
+		return;
+	if (c->watch_in == c->watch_out) {
+		loop_fd_want(c->watch_in, read | write);
+	} else {
+		loop_fd_want(c->watch_in, read);
+		loop_fd_want(c->watch_out, write);
+	}
+}
+
+static void carrier_measure_sent(struct carrier *c, size_t n)
+{
+	uint64_t now = clock_mono_us();
+
+	if (c->slice_start_us == 0) {
+		c->slice_start_us = now;
+		c->slice_bytes = 0;
+	}
+	c->slice_bytes += n;
+	if (now - c->slice_start_us < RATE_SLICE_US)
+		return;
+	c->rate = c->slice_bytes * 1000000 / (now - c->slice_start_us);
+	c->slice_start_us = now;
+	c->slice_bytes = 0;
+}
+
+/* One writev. 1: progress; 0: nothing to send or the socket is full; negative: broken. */
+static int carrier_write(struct carrier *c)
+{
+	struct iovec iov[WRITE_IOV];
+	int count = transport_out_view(c->transport, iov, WRITE_IOV);
+	ssize_t n;
+
+	if (count == 0)
+		return 0;
+	n = writev(c->fd_out, iov, count);
+	if (n < 0) {
+		if (errno == EINTR)
+			return 1;
+		if (errno == EAGAIN || errno == EWOULDBLOCK) {
+			c->write_blocked = true;
+			return 0;
+		}
+		/* The peer's last words may still be in our receive buffer: reading goes on until it ends too. */
+		err_set_errno(&c->err, "write");
+		c->write_broken = true;
+		return ERR_IO;
+	}
+	transport_out_sent(c->transport, (size_t)n);
+	carrier_measure_sent(c, (size_t)n);
+	return 1;
+}
+
+static void carrier_tick(struct carrier *c)
+{
+	uint64_t next, now = clock_mono_ms();
+
+	if (c->ended)
+		return;
+	if (transport_tick(c->transport, now, &next) < 0) {
+		err_set(&c->err, transport_err(c->transport)->code, "%s", err_text(transport_err(c->transport)));
+		(void)carrier_write(c);
+		carrier_end(c);
+		return;
+	}
+	if (next == UINT64_MAX)
+		loop_timer_disarm(c->timer);
+	else
+		loop_timer_arm(c->timer, next > now ? next - now : 0);
+}
+
+static void carrier_pull(struct carrier *c)
+{
+	if (c->user.pull && !c->ended && !c->paused && !transport_exchanging(c->transport) &&
+	    transport_authenticated(c->transport) && transport_out_pending(c->transport) < carrier_out_high(c) / 2)
+		c->user.pull(c->user.ctx);
+}
+
+static void carrier_flush_some(struct carrier *c)
+{
+	int rc = 0;
+
+	if (c->in_flush || c->ended || c->write_broken)
+		return;
+	c->in_flush = true;
+	c->write_blocked = false;
+	for (int i = 0; i < WRITES_PER_TURN; i++) {
+		carrier_pull(c);
+		rc = carrier_write(c);
+		if (rc <= 0)
+			break;
+	}
+	if (!c->write_blocked && rc == 0)
+		c->slice_start_us = 0;  /* idle: the rate is not the line's */
+	c->in_flush = false;
+	if (rc > 0)
+		carrier_kick(c);
+	carrier_want(c);
+}
+
+static void carrier_turn(void *ctx)
+{
+	struct carrier *c = ctx;
+
+	c->kicked = false;
+	carrier_flush_some(c);
+	carrier_tick(c);
+}
+
+void carrier_kick(struct carrier *c)
+{
+	if (c->kicked || c->ended)
+		return;
+	c->kicked = true;
+	loop_defer(c->loop, carrier_turn, c);
+}
+
+static void carrier_fail_transport(struct carrier *c)
+{
+	const struct err *e = transport_err(c->transport);
+
+	err_set(&c->err, e->code ? e->code : ERR_PEER, "%s", err_text(e));
+	if (!c->write_broken)
+		(void)carrier_write(c);
+	carrier_end(c);
+}
+
+static void carrier_dispatch(struct carrier *c)
+{
+	struct message m;
+	int rc;
+
+	while (!c->paused && !c->ended) {
+		rc = transport_next(c->transport, &m);
+		if (rc == 0)
+			return;
+		if (rc < 0) {
+			carrier_fail_transport(c);
+			return;
+		}
+		if (!c->user.message) {
+			(void)transport_unimplemented(c->transport, &m);
+			continue;
+		}
+		if (c->user.message(c->user.ctx, &m) < 0) {
+			err_set(&c->err, ERR_PEER, "message %u could not be handled", m.type);
+			if (!c->write_broken)
+				(void)carrier_write(c);
+			carrier_end(c);
+			return;
+		}
+	}
+}
+
+/* One read. 1: the buffer was filled, there may be more; 0: enough for now. */
+static int carrier_read(struct carrier *c)
+{
+	uint8_t *at;
+	size_t room;
+	ssize_t n;
+
+	if (transport_in_space(c->transport, &at, &room) < 0) {
+		carrier_fail_transport(c);
+		return 0;
+	}
+	n = read(c->fd_in, at, room);
+	if (n < 0) {
+		if (errno == EINTR)
+			return 1;
+		if (errno == EAGAIN || errno == EWOULDBLOCK)
+			return 0;
+		if (errno == ECONNRESET)
+			err_set(&c->err, ERR_IO, "connection reset by peer");
+		else
+			err_set_errno(&c->err, "read");
+		carrier_end(c);
+		return 0;
+	}
+	if (n == 0) {
+		err_set(&c->err, ERR_CLOSED, "connection closed by remote host");
+		carrier_end(c);
+		return 0;
+	}
+	c->last_input_ms = clock_mono_ms();
+	transport_in_added(c->transport, (size_t)n);
+	carrier_dispatch(c);
+	return (size_t)n == room;
+}
+
+static void carrier_readable_writable(void *ctx, int fd, unsigned what)
+{
+	struct carrier *c = ctx;
+
+	(void)fd;
+	if ((what & LOOP_READ) && !c->paused)
+		for (int i = 0; i < READS_PER_TURN && !c->ended && !c->paused; i++)
+			if (carrier_read(c) == 0)
+				break;
+	carrier_flush_some(c);
+	carrier_tick(c);
+}
+
+struct carrier *carrier_new(struct loop *l, struct transport *t, int fd_in, int fd_out, struct err *e)
+{
+	struct carrier *c = mem_zalloc(sizeof *c);
+
+	c->loop = l;
+	c->transport = t;
+	c->fd_in = fd_in;
+	c->fd_out = fd_out;
+	c->last_input_ms = clock_mono_ms();
+	c->timer = loop_timer_add(l, carrier_turn, c);
+	net_set_nonblocking(fd_in, true);
+	if (fd_out != fd_in)
+		net_set_nonblocking(fd_out, true);
+	c->watch_in = loop_fd_add(l, fd_in, LOOP_READ, carrier_readable_writable, c, e);
+	c->watch_out = fd_out == fd_in ? c->watch_in : loop_fd_add(l, fd_out, 0, carrier_readable_writable, c, e);
+	if (!c->watch_in || !c->watch_out) {
+		carrier_free(c);
+		return NULL;
+	}
+	carrier_kick(c);
+	return c;
+}
+
+void carrier_free(struct carrier *c)
+{
+	if (!c)
+		return;
+	loop_defer_cancel(c->loop, carrier_turn, c);
+	loop_defer_cancel(c->loop, carrier_tell_ended, c);
+	loop_timer_remove(c->timer);
+	carrier_unwatch(c);
+	free(c);
+}
+
+void carrier_set_user(struct carrier *c, const struct carrier_user *u)
+{
+	c->user = *u;
+}
+
+static void carrier_resume(void *ctx)
+{
+	struct carrier *c = ctx;
+
+	carrier_dispatch(c);
+	carrier_flush_some(c);
+}
+
+void carrier_pause(struct carrier *c, bool paused)
+{
+	c->paused = paused;
+	carrier_want(c);
+	if (!paused)
+		loop_defer(c->loop, carrier_resume, c);
+	else
+		loop_defer_cancel(c->loop, carrier_resume, c);
+}
+
+int carrier_fail(struct carrier *c, int code, uint32_t reason, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	err_vset(&c->err, code, fmt, ap);
+	va_end(ap);
+	if (reason)
+		transport_disconnect(c->transport, reason, c->err.text);
+	if (!c->write_broken && !c->in_flush)
+		(void)carrier_write(c);
+	carrier_end(c);
+	return code;
+}
+
+int carrier_flush(struct carrier *c, int timeout_ms, struct err *e)
+{
+	uint64_t until = clock_mono_ms() + (uint64_t)(timeout_ms < 0 ? 0 : timeout_ms);
+
+	while (transport_out_pending(c->transport) > 0) {
+		struct pollfd p = { .fd = c->fd_out, .events = POLLOUT };
+		uint64_t now = clock_mono_ms();
+		int rc = c->write_broken ? ERR_IO : carrier_write(c);
+
+		if (rc < 0)
+			return err_set(e, ERR_IO, "%s", err_text(&c->err));
+		if (rc > 0)
+			continue;
+		if (timeout_ms >= 0 && now >= until)
+			return err_set(e, ERR_IO, "the peer takes no data");
+		if (poll(&p, 1, timeout_ms < 0 ? -1 : (int)(until - now)) < 0 && errno != EINTR)
+			return err_set_errno(e, "poll");
+	}
+	return 0;
+}
+
+void carrier_disconnect(struct carrier *c, uint32_t reason, const char *text, int timeout_ms)
+{
+	if (c->ended)
+		return;
+	transport_disconnect(c->transport, reason, text);
+	(void)carrier_flush(c, timeout_ms, NULL);
+	err_set(&c->err, ERR_CLOSED, "%s", text);
+	carrier_end(c);
+}
+
+const struct err *carrier_err(const struct carrier *c) { return &c->err; }
+struct transport *carrier_transport(const struct carrier *c) { return c->transport; }
+struct loop *carrier_loop(const struct carrier *c) { return c->loop; }
+uint64_t carrier_rate(const struct carrier *c) { return c->rate; }
+uint64_t carrier_last_input_ms(const struct carrier *c) { return c->last_input_ms; }
+int carrier_fd(const struct carrier *c) { return c->fd_in; }
+
+size_t carrier_out_high(const struct carrier *c)
+{
+	uint64_t high = c->rate * OUT_MS / 1000;
+
+	if (c->rate == 0 || high > OUT_HIGH_MAX)
+		return OUT_HIGH_MAX;
+	return high < OUT_HIGH_MIN ? OUT_HIGH_MIN : (size_t)high;
+}
+
+uint32_t carrier_rtt_us(struct carrier *c)
+{
+	uint64_t now = clock_mono_ms();
+	struct sockinfo info;
+
+	if (c->rtt_read_ms && now - c->rtt_read_ms < RTT_FRESH_MS)
+		return c->rtt_us;
+	c->rtt_read_ms = now;
+	if (sockinfo_get(c->fd_in, &info) == 0)
+		c->rtt_us = info.rtt_us;
+	return c->rtt_us;
+}
