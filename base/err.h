@@ -5,6 +5,8 @@
 #include <stdarg.h>
 
 #define MUST_USE __attribute__((warn_unused_result))
+/* For the few places where failing changes nothing: a (void) cast does not quiet gcc. */
+#define IGNORE_RESULT(call) do { if (call) { } } while (0)
 #define PRINTF_LIKE(f, a) __attribute__((format(printf, f, a)))
 
 /* Functions that can fail return 0 (or a count) or one of these, which are negative. The value is the class of

@@ -222,7 +222,7 @@ static void carrier_dispatch(struct carrier *c)
 			return;
 		}
 		if (!c->user.message) {
-			(void)transport_unimplemented(c->transport, &m);
+			IGNORE_RESULT(transport_unimplemented(c->transport, &m));
 			continue;
 		}
 		if (c->user.message(c->user.ctx, &m) < 0) {
@@ -381,7 +381,7 @@ void carrier_disconnect(struct carrier *c, uint32_t reason, const char *text, in
 	if (c->ended)
 		return;
 	transport_disconnect(c->transport, reason, text);
-	(void)carrier_flush(c, timeout_ms, NULL);
+	IGNORE_RESULT(carrier_flush(c, timeout_ms, NULL));
 	err_set(&c->err, ERR_CLOSED, "%s", text);
 	carrier_end(c);
 }
@@ -410,7 +410,7 @@ uint32_t carrier_rtt_us(struct carrier *c)
 	if (c->rtt_read_ms && now - c->rtt_read_ms < RTT_FRESH_MS)
 		return c->rtt_us;
 	c->rtt_read_ms = now;
-	if (sockinfo_get(c->fd_in, &info) == 0)
+	if (sockinfo_tcp(c->fd_in, &info) == 0)
 		c->rtt_us = info.rtt_us;
 	return c->rtt_us;
 }

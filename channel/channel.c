@@ -1,6 +1,7 @@
 /* channel/channel.c: the table of channels, their life and their windows. Layer: channel. RFC 4254 §5. */
 #include "channel/channel.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

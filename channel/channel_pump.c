@@ -236,7 +236,7 @@ static void pump_sink_broke(struct pump *p, int i)
 	/* The peer may stop sending what nobody reads (OpenSSH's PROTOCOL, eow). */
 	if (i == 0 && c->session && channel_is_open(c) && !c->got_eof &&
 	    transport_peer_kind(c->cs->transport) != PEER_OTHER)
-		(void)channel_request(c, "eow@openssh.com", NULL, NULL, NULL);
+		IGNORE_RESULT(channel_request(c, "eow@openssh.com", NULL, NULL, NULL));
 	if (i == 0)
 		pump_sink_told(p);
 	channel_maybe_free(c);
