@@ -57,7 +57,9 @@ char *key_fingerprint(const struct key *k, enum digest_alg alg);
 char *key_fingerprint_blob(struct view blob, enum digest_alg alg);
 /* `TYPE BASE64` without comment or newline; allocated. */
 char *key_public_line(const struct key *k);
-/* Randomart of spec files 9; allocated, lines separated by newlines. */
+/* Randomart of spec files 9; allocated, 11 lines separated by newlines, none at the end. */
 char *key_randomart(const struct key *k, enum digest_alg alg);
+/* Bubble babble of a digest (ssh-keygen -B: SHA1 of the blob); allocated. */
+char *key_bubblebabble(struct view digest);
 
 #endif
