@@ -1,0 +1,177 @@
+/* keys/key_file.c: private and public key files (spec files 1 and 2). */
+#include "keys/key_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "base/mem.h"
+#include "base/path.h"
+#include "base/str.h"
+#include "keys/key_impl.h"
+#include "keys/key_line.h"
+#include "keys/openssh_key.h"
+
+enum { KEY_FILE_MAX = 1024 * 1024 };
+
+static int pem_parse(const char *text, size_t n, const char *passphrase, struct key **out, char **comment, struct err *e)
+{
+	struct err inner = { 0 };
+	struct pkey *pkey = pkey_pem_read(text, n, passphrase, &inner);
+
+	if (pkey != NULL && !pkey_is_private(pkey)) {
+		pkey_free(pkey);
+		return err_set(e, ERR_PEER, "invalid format: a public key, not a private one");
+	}
+	*out = pkey != NULL ? key_from_pkey(pkey, &inner) : NULL;
+	if (*out == NULL)
+		return inner.code == ERR_DENIED ? err_set(e, ERR_DENIED, "%s", err_text(&inner)) :
+			err_set(e, ERR_PEER, "invalid format: %s", err_text(&inner));
+	if (comment != NULL)
+		*comment = mem_strdup("");
+	return 0;
+}
+
+int key_private_parse(const char *text, size_t n, const char *passphrase, struct key **out, char **comment, struct err *e)
+{
+	*out = NULL;
+	if (comment != NULL)
+		*comment = NULL;
+	if (openssh_key_is(text, n))
+		return openssh_key_parse(text, n, passphrase, out, comment, e);
+	return pem_parse(text, n, passphrase, out, comment, e);
+}
+
+/* A private key that others may read is as good as published. Only the owner can mend that (spec files 2). */
+static int check_mode(int fd, const char *path, struct err *e)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) != 0)
+		return err_set_errno(e, "%s", path);
+	if (S_ISDIR(st.st_mode)) {
+		errno = EISDIR;
+		return err_set_errno(e, "%s", path);
+	}
+	if (st.st_uid == getuid() && (st.st_mode & 077) != 0)
+		return err_set(e, ERR_USAGE, "Permissions 0%03o for '%s' are too open", (unsigned)st.st_mode & 0777, path);
+	return 0;
+}
+
+int key_private_load(const char *path, const char *passphrase, struct key **out, char **comment, struct err *e)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY), rc;
+	char *text = NULL;
+	size_t n = 0;
+
+	*out = NULL;
+	if (comment != NULL)
+		*comment = NULL;
+	if (fd < 0)
+		return err_set_errno(e, "%s", path);
+	rc = check_mode(fd, path, e);
+	if (rc == 0)
+		rc = path_read_fd(fd, KEY_FILE_MAX, &text, &n, e);
+	close(fd);
+	if (rc != 0)
+		return rc;
+	rc = key_private_parse(text, n, passphrase, out, comment, e);
+	mem_free_secret(text, n);
+	return rc;
+}
+
+int key_public_parse(const char *line, struct key **out, char **comment, struct err *e)
+{
+	int rc = key_line_read(&line, out, NULL, e);
+
+	if (rc == 0 && comment != NULL)
+		*comment = key_line_comment(line);
+	return rc;
+}
+
+/* First line of a public key file that parses. ERR_NONE_FOUND if there is none. */
+static int first_public_line(const char *text, size_t n, struct key **out, char **comment)
+{
+	size_t cursor = 0;
+	char *line;
+
+	while (key_line_next(text, n, &cursor, &line)) {
+		bool private = str_starts(line, "-----BEGIN");
+		int rc = *key_line_skip_blanks(line) == '#' ? ERR_NONE_FOUND : key_public_parse(line, out, comment, NULL);
+
+		free(line);
+		if (rc == 0)
+			return 0;
+		if (private)
+			break;
+	}
+	return ERR_NONE_FOUND;
+}
+
+static int public_from_text_file(const char *path, struct key **out, char **comment, struct err *e)
+{
+	char *text;
+	size_t n;
+	int rc = path_read_file(path, KEY_FILE_MAX, &text, &n, e);
+
+	if (rc != 0)
+		return rc;
+	rc = first_public_line(text, n, out, comment);
+	mem_free_secret(text, n);
+	return rc;
+}
+
+static int public_from_private_file(const char *path, struct key **out, char **comment, struct err *e)
+{
+	char *text;
+	size_t n;
+	int rc = path_read_file(path, KEY_FILE_MAX, &text, &n, e);
+
+	if (rc != 0)
+		return rc;
+	rc = openssh_key_is(text, n) ? openssh_key_parse_public(text, n, out, NULL) : ERR_NONE_FOUND;
+	mem_free_secret(text, n);
+	if (rc == 0 && comment != NULL)
+		*comment = mem_strdup("");
+	return rc;
+}
+
+int key_public_load(const char *path, struct key **out, char **comment, struct err *e)
+{
+	char *beside = str_printf("%s.pub", path);
+	struct err first = { 0 };
+	int rc;
+
+	*out = NULL;
+	if (comment != NULL)
+		*comment = NULL;
+	rc = public_from_text_file(path, out, comment, &first);
+	if (rc != 0)
+		rc = public_from_text_file(beside, out, comment, NULL);
+	if (rc != 0)
+		rc = public_from_private_file(path, out, comment, NULL);
+	free(beside);
+	if (rc == 0 && comment != NULL && **comment == '\0') {
+		free(*comment);
+		*comment = mem_strdup(path);
+	}
+	if (rc == 0)
+		return 0;
+	if (first.code != 0)
+		return err_set(e, first.code, "%s", err_text(&first));
+	return err_set(e, ERR_PEER, "%s: invalid format: no public key in it", path);
+}
+
+int key_private_write(const struct key *k, const struct key_write_options *o, struct buf *out, struct err *e)
+{
+	if (!key_is_private(k))
+		return err_set(e, ERR_USAGE, "only the public half of this key is known");
+	if (o->format == KEY_FORMAT_OPENSSH)
+		return openssh_key_write(k, o, out, e);
+	/* RFC 8410 keys have no traditional form. */
+	if (o->format == KEY_FORMAT_PEM && key_type(k) == KEY_ED25519)
+		return err_set(e, ERR_USAGE, "invalid format: %s keys have no PEM form, only PKCS8", key_type_name(k));
+	return pkey_pem_write(key_pkey(k), o->format == KEY_FORMAT_PKCS8, o->passphrase, out, e);
+}
