@@ -12,7 +12,6 @@
 #include <unistd.h>
 #include "base/mem.h"
 #include "base/str.h"
-#include "paths.h"
 #include "platform/prompt.h"
 
 extern char **environ;
@@ -42,12 +41,12 @@ enum askpass_wish askpass_wish(void)
 	return ASKPASS_FALLBACK;
 }
 
-/* SSH_ASKPASS, else the one installed with us, else the system's (we live beside the system's ssh). */
+/* SSH_ASKPASS, else where systems put theirs. NULL if there is none. */
 static const char *askpass_program(void)
 {
 	static const char *const places[] = {
-		PATH_LIBEXECDIR "/ssh-askpass", "/usr/bin/ssh-askpass", "/usr/lib/ssh/ssh-askpass",
-		"/usr/libexec/openssh/ssh-askpass"
+		"/usr/bin/ssh-askpass", "/usr/lib/ssh/ssh-askpass", "/usr/libexec/openssh/ssh-askpass",
+		"/usr/local/bin/ssh-askpass"
 	};
 	const char *named = getenv("SSH_ASKPASS");
 
@@ -56,7 +55,7 @@ static const char *askpass_program(void)
 	for (size_t i = 0; i < MEM_COUNT(places); i++)
 		if (access(places[i], X_OK) == 0)
 			return places[i];
-	return places[0];
+	return NULL;
 }
 
 /* A copy of the environment in which SSH_ASKPASS_PROMPT is kind, or absent for NULL. Only the last string is ours. */
@@ -83,10 +82,14 @@ static int askpass_spawn(const char *prompt, const char *kind, int out_fd, pid_t
 	posix_spawnattr_t attr;
 	sigset_t none, defaults;
 	const char *program = askpass_program();
-	char *argv[] = { mem_strdup(program), mem_strdup(prompt), NULL };
-	char *own = NULL, **env = environment_with_kind(kind, &own);
+	char *argv[3] = { NULL }, *own = NULL, **env;
 	int rc;
 
+	if (program == NULL)
+		return err_set(e, ERR_NONE_FOUND, "there is no askpass program: set SSH_ASKPASS to one");
+	argv[0] = mem_strdup(program);
+	argv[1] = mem_strdup(prompt);
+	env = environment_with_kind(kind, &own);
 	sigemptyset(&none);
 	sigemptyset(&defaults);
 	sigaddset(&defaults, SIGPIPE);

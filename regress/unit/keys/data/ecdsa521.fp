@@ -1,0 +1,4 @@
+521 SHA256:GrORUwos+9KZN6VhqVTooEnyrmS5V8cOB1UzRj6D50Q test ecdsa521 (ECDSA)
+521 MD5:97:37:f6:d0:22:fb:20:a3:8a:23:d2:b8:7f:55:d9:9b test ecdsa521 (ECDSA)
+521 SHA1:XBVTBrkoCmMzRXww0tniaPorlR4 test ecdsa521 (ECDSA)
+521 SHA512:nuzTkKJgHW0oRcCDzhtl6JS77aXOeLqeKXqw46UvRMEbOgloq9sx6qnZ09mdP9yumPaUVJR84oxPnpjD8IhPQQ test ecdsa521 (ECDSA)

@@ -1,0 +1,4 @@
+2048 SHA256:iVjZpu9HMc5OzZ1lK4dja99AZATmt9odpSd+EdttMBo test rsa (RSA)
+2048 MD5:48:12:27:d8:8d:1c:28:05:3e:f4:e1:04:fe:7d:0f:60 test rsa (RSA)
+2048 SHA1:KSJXpkYkrG1NqmPl1sUCTn2ExzA test rsa (RSA)
+2048 SHA512:+HcOXixiyy1xwZOADlfSTIL7dVEUCwOPfa3cUAGVzmSVVCRkDpa1D7R1zGQ4KMeBXzlKIrElWMugU3232rmZzQ test rsa (RSA)
