@@ -60,7 +60,7 @@ static void test_bubblebabble(void **state)
 	/* The examples that the scheme's description gives, and real keys. */
 	static const struct { const char *in, *out; } known[] = {
 		{ "", "xexax" }, { "1234567890", "xesef-disof-gytuf-katof-movif-baxux" },
-		{ "Pineapple", "xigak-nyryk-humuk-fyvek-sexyx" }
+		{ "Pineapple", "xigak-nyryk-humil-bosek-sonax" }
 	};
 
 	for (size_t i = 0; i < MEM_COUNT(known); i++) {
