@@ -10,7 +10,6 @@
 #include "base/mem.h"
 #include "io/loop.h"
 #include "io/net.h"
-#include "platform/sockinfo.h"
 #include "transport.h"
 #include "wire/messages.h"
 
@@ -405,12 +404,10 @@ size_t carrier_out_high(const struct carrier *c)
 uint32_t carrier_rtt_us(struct carrier *c)
 {
 	uint64_t now = clock_mono_ms();
-	struct sockinfo info;
 
 	if (c->rtt_read_ms && now - c->rtt_read_ms < RTT_FRESH_MS)
 		return c->rtt_us;
 	c->rtt_read_ms = now;
-	if (sockinfo_tcp(c->fd_in, &info) == 0)
-		c->rtt_us = info.rtt_us;
+	c->rtt_us = net_rtt_us(c->fd_in);
 	return c->rtt_us;
 }

@@ -5,10 +5,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include "base/err.h"
-#include "packet.h"
+#include "transport.h"
 
 struct loop;
-struct transport;
 
 struct carrier_user {
 	void *ctx;

@@ -49,6 +49,8 @@ void net_set_tos(int fd, int tos);                       /* IP_TOS or IPV6_TCLAS
 void net_set_notsent_lowat(int fd, int bytes);
 int net_receive_buffer(int fd);                          /* SO_RCVBUF in bytes, or 0 */
 
+uint32_t net_rtt_us(int fd);                             /* smoothed, of a TCP socket; 0 if unknown */
+
 /* Descriptors over a unix socket: one byte of data and up to 4 of them. */
 int net_send_fds(int sock, const int *fds, size_t count, struct err *e) MUST_USE;
 int net_recv_fds(int sock, int *fds, size_t max, size_t *count, struct err *e) MUST_USE;
