@@ -10,8 +10,7 @@
 #include <stdint.h>
 #include <sys/uio.h>
 #include "base/err.h"
-#include "cipher.h"
-#include "mac.h"
+#include "seal.h"
 #include "wire/buf.h"
 #include "wire/reader.h"
 
@@ -20,20 +19,12 @@ enum packet_dir { PACKET_IN, PACKET_OUT };
 /* RFC 4253 §6.1 wants 35,000; OpenSSH takes 256 KiB; HPN 33,792 after login (spec hpn 3.4). */
 enum { PACKET_LENGTH_MAX = 262144, PACKET_BODY_SAFE = 32896 };
 
-/* One message, opened. Views live until the next packet_next or packet_in_space. */
+/* One message, opened. Views live until the next packet_next, packet_in_space or packet_trim. */
 struct message {
 	uint8_t type;
 	struct view body;        /* what follows the type byte */
 	uint32_t seq;            /* its sequence number, for UNIMPLEMENTED */
 };
-
-/* The algorithms of one direction. mac is NULL for AEAD; cipher none with mac none is both "none" rows. */
-struct packet_suite {
-	const struct cipher_alg *cipher;
-	const struct mac_alg *mac;
-	bool zlib;               /* zlib@openssh.com negotiated; runs only after packet_start_compression */
-};
-struct packet_keys { const uint8_t *iv, *key, *mac_key; };       /* sizes as the rows say */
 
 struct packet_counters { uint64_t packets, blocks, bytes; };     /* since the direction was keyed */
 
@@ -42,7 +33,8 @@ struct packet *packet_new(void);
 void packet_free(struct packet *p);
 const struct err *packet_err(const struct packet *p);
 
-/* Where recv() may write and how much; then how much it wrote. The space is at least 64 KiB, usually much more. */
+/* Where recv() may write and how much; then how much it wrote. The space is at least 16 KiB, and grows to 1 MiB as long as
+ * reads fill it. ERR_AGAIN: full of what packet_next has not taken. */
 int packet_in_space(struct packet *p, uint8_t **at, size_t *room) MUST_USE;
 void packet_in_added(struct packet *p, size_t n);
 /* Raw bytes that are not packets: the version exchange looks at them and takes them. */
@@ -55,13 +47,17 @@ int packet_next(struct packet *p, struct message *m) MUST_USE;
  * a time. packet_end pads, compresses if that is on, MACs and seals. */
 uint8_t *packet_begin(struct packet *p, uint8_t type, size_t room);
 int packet_end(struct packet *p, size_t used) MUST_USE;
+/* The next packet is padded to a multiple of this, so that its size says less (64 for passwords). */
+void packet_pad_next(struct packet *p, size_t multiple);
 void packet_cancel(struct packet *p);
 void packet_out_raw(struct packet *p, const void *bytes, size_t n);      /* the version line */
 
 /* Bulk: lends the body spaces of several consecutive messages of `type`, each with head_size bytes of header (after the
  * type byte) that the engine asks for when it seals: body_max bytes a message, `want` bytes together at most. Fills iov,
  * returns how many were lent (0: no room). Then exactly one packet_commit with the bytes really written, counted over
- * the spaces in order: messages beyond are taken back, the last may be short. */
+ * the spaces in order: messages beyond are taken back, the last may be short. Nothing else is queued in between. The
+ * slab takes at most PACKET_BULK_MAX of bulk; what is above that, up to PACKET_OUT_MAX, is for other messages. */
+enum { PACKET_BULK_MAX = 2 * 1024 * 1024, PACKET_OUT_MAX = 4 * 1024 * 1024 };
 struct packet_bulk {
 	uint8_t type;
 	size_t head_size;
@@ -80,6 +76,7 @@ size_t packet_out_pending(const struct packet *p);
 /* Puts new keys in force for one direction: for OUT behind everything queued so far. reset_seq: strict KEX. */
 int packet_set_keys(struct packet *p, enum packet_dir dir, const struct packet_suite *s, const struct packet_keys *k,
 	bool reset_seq) MUST_USE;
+/* From the next packet on, and in all later keyings, wherever the suite says zlib. Each keying begins a new stream. */
 void packet_start_compression(struct packet *p, enum packet_dir dir, int level);
 void packet_set_length_max(struct packet *p, uint32_t max);
 
@@ -88,8 +85,14 @@ struct packet_counters packet_counters(const struct packet *p, enum packet_dir d
 uint32_t packet_seq(const struct packet *p, enum packet_dir dir);        /* of the next packet */
 uint64_t packet_total_bytes(const struct packet *p, enum packet_dir dir); /* for the whole connection */
 
+/* Gives memory back after bulk transfers, when nothing much has moved since the last call. True while there is more to
+ * give back: call again in a few seconds. */
+bool packet_trim(struct packet *p);
+
 /* Hand-off between processes (design 2): keys, IV and counters of both directions and unread input. Only with an empty
- * output slab and no compression running. */
+ * output slab, while no compressed packet has passed, and only if keys are kept, which must be asked for at the
+ * start; keys are forgotten when they are exported, and at every keying without this. */
+void packet_keep_keys(struct packet *p, bool keep);
 int packet_export(struct packet *p, struct buf *out) MUST_USE;
 int packet_import(struct packet *p, struct reader *r) MUST_USE;
 

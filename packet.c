@@ -1,0 +1,203 @@
+/* packet.c: the life of a packet layer, its keys and counters. Input is packet_in.c, output packet_out.c. */
+#include "packet.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "packet_private.h"
+
+/* A stretch between two looks that moved less than this was no bulk transfer. */
+enum { TRIM_QUIET_BYTES = 256 * 1024 };
+
+static struct packet_suite suite_none(void)
+{
+	static const uint8_t none[] = "none";
+	const struct view name = { none, 4 };
+
+	return (struct packet_suite){ .cipher = cipher_find(name), .mac = mac_find(name) };
+}
+
+struct packet *packet_new(void)
+{
+	struct packet *p = mem_zalloc(sizeof(*p));
+	const struct packet_suite none = suite_none();
+	int i;
+
+	p->length_max = PACKET_LENGTH_MAX;
+	buf_init(&p->inflated, PACKET_LENGTH_MAX);
+	for (i = 0; i < 2; i++) {
+		/* RFC 4253 §6: everything begins without cipher and MAC. Cannot fail: no key is needed. */
+		if (packet_side_key(&p->side[i], &none, NULL, i == PACKET_OUT, &p->err) < 0)
+			break;
+	}
+	return p;
+}
+
+void packet_forget_keys(struct packet_side *s)
+{
+	const struct mac_alg *mac = s->suite.mac;
+
+	if (s->suite.cipher != NULL) {
+		mem_free_secret(s->kept.iv, s->suite.cipher->iv_size);
+		mem_free_secret(s->kept.key, s->suite.cipher->key_size);
+	}
+	if (mac != NULL)
+		mem_free_secret(s->kept.mac_key, mac->key_size);
+	s->kept = (struct packet_kept){ NULL, NULL, NULL };
+	mem_wipe(s->last_block, sizeof(s->last_block));
+}
+
+void packet_free(struct packet *p)
+{
+	int i;
+
+	if (p == NULL)
+		return;
+	for (i = 0; i < 2; i++) {
+		seal_free(p->side[i].seal);
+		packet_forget_keys(&p->side[i]);
+	}
+	mem_free_secret(p->in, p->in_room);
+	mem_free_secret(p->out.mem, p->out.room);
+	mem_free_secret(p->stage, p->stage_room);
+	inflater_free(p->inflater);
+	deflater_free(p->deflater);
+	buf_free(&p->inflated);
+	mem_free_secret(p, sizeof(*p));
+}
+
+const struct err *packet_err(const struct packet *p)
+{
+	return &p->err;
+}
+
+int packet_side_key(struct packet_side *s, const struct packet_suite *suite, const struct packet_keys *k, bool sealing,
+	struct err *e)
+{
+	struct seal *seal = seal_new(suite, k, sealing, e);
+
+	if (seal == NULL)
+		return ERR_CRYPTO;
+	seal_free(s->seal);
+	packet_forget_keys(s);
+	s->seal = seal;
+	s->suite = *suite;
+	s->count = (struct packet_counters){ 0, 0, 0 };
+	return 0;
+}
+
+static uint8_t *keep_bytes(const uint8_t *p, size_t n)
+{
+	return n != 0 ? mem_dup(p, n) : NULL;
+}
+
+void packet_keep(struct packet_side *s, const struct packet_keys *k)
+{
+	s->kept.iv = keep_bytes(k->iv, s->suite.cipher->iv_size);
+	s->kept.key = keep_bytes(k->key, s->suite.cipher->key_size);
+	s->kept.mac_key = keep_bytes(k->mac_key, s->suite.mac != NULL ? s->suite.mac->key_size : 0);
+	if (s->suite.cipher->iv_size <= PACKET_BLOCK_MAX && s->kept.iv != NULL)
+		memcpy(s->last_block, s->kept.iv, s->suite.cipher->iv_size);
+}
+
+int packet_set_keys(struct packet *p, enum packet_dir dir, const struct packet_suite *suite, const struct packet_keys *k,
+	bool reset_seq)
+{
+	struct packet_side *s = &p->side[dir];
+	int r;
+
+	if (p->err.code != 0)
+		return p->err.code;
+	if (dir == PACKET_OUT && (p->open || p->lent != 0))
+		return err_set(&p->err, ERR_USAGE, "new keys in the middle of a message");
+	if (dir == PACKET_IN && p->peeked)
+		return err_set(&p->err, ERR_USAGE, "new keys in the middle of a packet");
+	r = packet_side_key(s, suite, k, dir == PACKET_OUT, &p->err);
+	if (r < 0)
+		return r;
+	if (p->keep_keys)
+		packet_keep(s, k);
+	if (reset_seq)
+		s->seq = 0;
+	/* spec wire-extensions 7: both streams are created afresh at every NEWKEYS of their direction. */
+	if (dir == PACKET_OUT) {
+		deflater_free(p->deflater);
+		p->deflater = NULL;
+	} else {
+		inflater_free(p->inflater);
+		p->inflater = NULL;
+		buf_free(&p->inflated);
+	}
+	return 0;
+}
+
+void packet_keep_keys(struct packet *p, bool keep)
+{
+	int i;
+
+	p->keep_keys = keep;
+	for (i = 0; !keep && i < 2; i++)
+		packet_forget_keys(&p->side[i]);
+}
+
+void packet_start_compression(struct packet *p, enum packet_dir dir, int level)
+{
+	p->side[dir].compress = true;
+	if (dir == PACKET_OUT)
+		p->level = level;
+}
+
+void packet_set_length_max(struct packet *p, uint32_t max)
+{
+	p->length_max = max < PACKET_LENGTH_MAX ? max : PACKET_LENGTH_MAX;
+}
+
+void packet_count(struct packet_side *s, size_t length)
+{
+	s->seq++;
+	s->count.packets++;
+	/* spec wire-extensions 8: length field, padding and payload count, MAC and tag do not. */
+	s->count.blocks += (4 + length) / seal_block_size(s->seal);
+	s->count.bytes += 4 + length;
+	s->total += 4 + length;
+}
+
+bool packet_side_used_up(const struct packet_side *s)
+{
+	/* RFC 4344 §3.1: a sequence number must not come twice under one key. */
+	return s->count.packets > UINT32_MAX;
+}
+
+const struct packet_suite *packet_suite(const struct packet *p, enum packet_dir dir)
+{
+	return &p->side[dir].suite;
+}
+
+struct packet_counters packet_counters(const struct packet *p, enum packet_dir dir)
+{
+	return p->side[dir].count;
+}
+
+uint32_t packet_seq(const struct packet *p, enum packet_dir dir)
+{
+	return p->side[dir].seq;
+}
+
+uint64_t packet_total_bytes(const struct packet *p, enum packet_dir dir)
+{
+	return p->side[dir].total;
+}
+
+bool packet_trim(struct packet *p)
+{
+	uint64_t total = p->side[PACKET_IN].total + p->side[PACKET_OUT].total;
+	bool quiet = total - p->trim_total < TRIM_QUIET_BYTES, more_in, more_out;
+
+	p->trim_total = total;
+	if (!quiet)
+		return true;
+	more_in = packet_in_trim(p);
+	more_out = packet_out_trim(p);
+	return more_in || more_out;
+}

@@ -1,0 +1,239 @@
+/* packet_in.c: from received bytes to messages. One linear buffer: recv() writes behind what is there, packets are opened
+ * where they lie, and a partial one moves to the front when the room behind it runs short. */
+#include "packet.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+#include "packet_private.h"
+
+enum {
+	IN_ROOM_FIRST = 64 * 1024,
+	IN_ROOM_MAX = 1024 * 1024,       /* holds the longest packet several times */
+	IN_FREE_MIN = 16 * 1024
+};
+
+static void in_resize(struct packet *p, size_t room)
+{
+	size_t n = p->in_end - p->in_pos;
+	uint8_t *in = mem_alloc(room);
+
+	if (n != 0)
+		memcpy(in, p->in + p->in_pos, n);
+	mem_free_secret(p->in, p->in_room);
+	p->in = in;
+	p->in_room = room;
+	p->in_pos = 0;
+	p->in_end = n;
+}
+
+/* The room that input should have now. */
+static size_t in_wanted(const struct packet *p)
+{
+	size_t room = p->in_room != 0 ? p->in_room : IN_ROOM_FIRST, need = p->in_end - p->in_pos + IN_FREE_MIN;
+
+	if (p->in_filled && room < IN_ROOM_MAX)
+		room *= 2;
+	if (p->peeked && need < 4 + (size_t)p->length + SEAL_TAIL_MAX + IN_FREE_MIN)
+		need = 4 + (size_t)p->length + SEAL_TAIL_MAX + IN_FREE_MIN;
+	while (room < need && room < IN_ROOM_MAX)
+		room *= 2;
+	return room;
+}
+
+int packet_in_space(struct packet *p, uint8_t **at, size_t *room)
+{
+	size_t wanted, left;
+
+	if (p->err.code != 0)
+		return p->err.code;
+	if (p->in_pos == p->in_end)
+		p->in_pos = p->in_end = 0;
+	wanted = in_wanted(p);
+	p->in_filled = false;
+	left = p->in_room - p->in_end;
+	if (wanted > p->in_room) {
+		in_resize(p, wanted);
+	} else if (p->in_pos != 0 && left < p->in_room / 2) {
+		memmove(p->in, p->in + p->in_pos, p->in_end - p->in_pos);
+		p->in_end -= p->in_pos;
+		p->in_pos = 0;
+	}
+	*at = p->in + p->in_end;
+	*room = p->in_offered = p->in_room - p->in_end;
+	return *room != 0 ? 0 : ERR_AGAIN;
+}
+
+void packet_in_added(struct packet *p, size_t n)
+{
+	if (n > p->in_offered)
+		n = p->in_offered;
+	/* A read that took everything would have taken more: packets that are there already are cheaper than new reads. */
+	p->in_filled = n != 0 && n == p->in_offered;
+	p->in_end += n;
+	p->in_offered -= n;
+}
+
+int packet_in_put(struct packet *p, struct view bytes)
+{
+	uint8_t *at;
+	size_t room, n;
+	int r;
+
+	while (bytes.n != 0) {
+		if ((r = packet_in_space(p, &at, &room)) < 0)
+			return r;
+		n = bytes.n < room ? bytes.n : room;
+		memcpy(at, bytes.p, n);
+		packet_in_added(p, n);
+		bytes.p += n;
+		bytes.n -= n;
+	}
+	return 0;
+}
+
+struct view packet_in_peek(const struct packet *p)
+{
+	return (struct view){ p->in != NULL ? p->in + p->in_pos : (const uint8_t *)"", p->in_end - p->in_pos };
+}
+
+void packet_in_take(struct packet *p, size_t n)
+{
+	if (!p->peeked)
+		p->in_pos += n < p->in_end - p->in_pos ? n : p->in_end - p->in_pos;
+}
+
+bool packet_in_trim(struct packet *p)
+{
+	if (p->in_room <= IN_ROOM_FIRST)
+		return false;
+	/* What has come but not been taken stays, and views of the last message must stay valid until the next call. */
+	if (p->in_pos != p->in_end)
+		return true;
+	mem_free_secret(p->in, p->in_room);
+	p->in = NULL;
+	p->in_room = p->in_pos = p->in_end = p->in_offered = 0;
+	buf_free(&p->inflated);
+	return false;
+}
+
+/* ---- broken packets ---- */
+
+/* CBC without encrypt-then-mac: whether the length or the MAC was wrong must show neither in what is answered nor in when
+ * (spec wire-extensions 1; Albrecht, Paterson, Watson 2009): everything up to the longest packet is read first. */
+static int discard(struct packet *p)
+{
+	size_t n = p->in_end - p->in_pos, step;
+
+	if (n < p->discard_left) {
+		p->discard_left -= n;
+		p->in_pos = p->in_end;
+		return 0;
+	}
+	p->in_pos = p->in_end;
+	while (p->discard_waste != 0) {
+		step = p->discard_waste < p->in_room ? p->discard_waste : p->in_room;
+		mem_wipe(p->in, step);
+		seal_waste(p->side[PACKET_IN].seal, 0, p->in, step);
+		p->discard_waste -= step;
+	}
+	return err_set(&p->err, ERR_CRYPTO, "packet corrupt");
+}
+
+static int bad_packet(struct packet *p, size_t checked, int code, const char *text)
+{
+	if (!seal_hides_failure(p->side[PACKET_IN].seal))
+		return err_set(&p->err, code, "%s", text);
+	p->discarding = true;
+	p->discard_left = PACKET_LENGTH_MAX;
+	p->discard_waste = PACKET_LENGTH_MAX - (checked < PACKET_LENGTH_MAX ? checked : PACKET_LENGTH_MAX);
+	return discard(p);
+}
+
+/* ---- packets ---- */
+
+static bool keeps_blocks(const struct packet *p, const struct packet_side *s)
+{
+	return p->keep_keys && s->suite.cipher->mode == CIPHER_CBC;
+}
+
+/* The length of the packet at in_pos: 1, 0 or negative as packet_next. */
+static int peek_length(struct packet *p, struct packet_side *s)
+{
+	uint8_t *at = p->in + p->in_pos;
+	size_t n = p->in_end - p->in_pos, block = s->suite.cipher->block_size;
+	int r;
+
+	if (p->peeked)
+		return 1;
+	if (keeps_blocks(p, s) && n >= block && block <= sizeof(p->first_block))
+		memcpy(p->first_block, at, block);
+	r = seal_peek(s->seal, s->seq, at, n, p->length_max, &p->length);
+	if (r < 0)
+		return bad_packet(p, 0, ERR_PEER, "bad packet length");
+	p->peeked = r == 1;
+	return r;
+}
+
+/* Before a packet is opened: the ciphertext that the next one is chained to. */
+static void keep_last_block(struct packet *p, struct packet_side *s, const uint8_t *at)
+{
+	size_t block = s->suite.cipher->block_size, size = 4 + (size_t)p->length;
+
+	if (!keeps_blocks(p, s) || block > sizeof(s->last_block))
+		return;
+	if (!seal_length_apart(s->seal) && size == block)
+		memcpy(s->last_block, p->first_block, block);
+	else
+		memcpy(s->last_block, at + size - block, block);
+}
+
+static int inflate_payload(struct packet *p, struct view *payload)
+{
+	int r;
+
+	if (p->inflater == NULL && (p->inflater = inflater_new(&p->err)) == NULL)
+		return ERR_MEMORY;
+	r = inflater_run(p->inflater, *payload, &p->inflated, &p->err);
+	if (r < 0)
+		return err_set(&p->err, r, "compressed packet is corrupt");
+	*payload = (struct view){ p->inflated.data, p->inflated.size };
+	return payload->n != 0 ? 0 : err_set(&p->err, ERR_PEER, "packet without a message");
+}
+
+int packet_next(struct packet *p, struct message *m)
+{
+	struct packet_side *s = &p->side[PACKET_IN];
+	struct view payload;
+	uint8_t *at;
+	size_t size;
+	int r;
+
+	if (p->err.code != 0)
+		return p->err.code;
+	if (p->discarding)
+		return discard(p);
+	if ((r = peek_length(p, s)) <= 0)
+		return r;
+	at = p->in + p->in_pos;
+	size = 4 + (size_t)p->length + seal_tag_size(s->seal);
+	if (p->in_end - p->in_pos < size)
+		return 0;
+	if (packet_side_used_up(s))
+		return err_set(&p->err, ERR_PEER, "too many packets with one key");
+	keep_last_block(p, s, at);
+	r = seal_open(s->seal, s->seq, at, p->length, &payload.n);
+	p->peeked = false;
+	if (r < 0)
+		return bad_packet(p, size, r, r == ERR_CRYPTO ? "message authentication code incorrect"
+			: "packet corrupt");
+	payload.p = at + SEAL_HEAD;
+	p->in_pos += size;
+	m->seq = s->seq;
+	packet_count(s, p->length);
+	if (s->compress && s->suite.zlib && (r = inflate_payload(p, &payload)) < 0)
+		return r;
+	m->type = payload.p[0];
+	m->body = (struct view){ payload.p + 1, payload.n - 1 };
+	return 1;
+}

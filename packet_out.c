@@ -1,0 +1,335 @@
+/* packet_out.c: from messages to bytes that are ready to leave. One slab: payloads are written where they will be sealed,
+ * and leave from there. */
+#include "packet.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+#include "packet_private.h"
+
+enum {
+	OUT_ROOM_FIRST = 16 * 1024,
+	STAGE_MAX = 512 * 1024,          /* of payloads lent at once under compression */
+	PAYLOAD_MAX = PACKET_LENGTH_MAX - SEAL_TAIL_MAX - SEAL_HEAD
+};
+
+/* ---- the slab ---- */
+
+size_t packet_out_pending(const struct packet *p)
+{
+	const struct packet_slab *s = &p->out;
+
+	return s->wrapped ? s->wrap - s->head + s->tail : s->tail - s->head;
+}
+
+/* A larger slab, with what is pending in one piece at its start. */
+static bool slab_grow(struct packet *p, size_t n)
+{
+	struct packet_slab *s = &p->out, new = { .room = s->room };
+	struct iovec iov[2];
+	size_t need = packet_out_pending(p) + n;
+	int i, parts;
+
+	if (need > PACKET_OUT_MAX)
+		return false;
+	if (new.room < OUT_ROOM_FIRST)
+		new.room = OUT_ROOM_FIRST;
+	while (new.room < need)
+		new.room *= 2;
+	new.mem = mem_alloc(new.room);
+	parts = packet_out_view(p, iov, 2);
+	for (i = 0; i < parts; i++) {
+		memcpy(new.mem + new.tail, iov[i].iov_base, iov[i].iov_len);
+		new.tail += iov[i].iov_len;
+	}
+	mem_free_secret(s->mem, s->room);
+	*s = new;
+	return true;
+}
+
+/* n bytes in one piece at tail; NULL if that would be too much memory. */
+static uint8_t *slab_reserve(struct packet *p, size_t n)
+{
+	struct packet_slab *s = &p->out;
+	bool fits;
+
+	if (packet_out_pending(p) == 0) {
+		s->head = s->tail = 0;
+		s->wrapped = false;
+	}
+	if (s->wrapped) {
+		fits = s->head - s->tail > n;
+	} else if (s->room - s->tail >= n) {
+		fits = true;
+	} else if ((fits = s->head > n)) {
+		s->wrap = s->tail;
+		s->tail = 0;
+		s->wrapped = true;
+	}
+	if (!fits && !slab_grow(p, n))
+		return NULL;
+	return s->mem + s->tail;
+}
+
+int packet_out_view(const struct packet *p, struct iovec *iov, int iov_max)
+{
+	const struct packet_slab *s = &p->out;
+	int n = 0;
+
+	if (s->wrapped) {
+		if (n < iov_max && s->wrap != s->head)
+			iov[n++] = (struct iovec){ s->mem + s->head, s->wrap - s->head };
+		if (n < iov_max && s->tail != 0)
+			iov[n++] = (struct iovec){ s->mem, s->tail };
+	} else if (n < iov_max && s->tail != s->head) {
+		iov[n++] = (struct iovec){ s->mem + s->head, s->tail - s->head };
+	}
+	return n;
+}
+
+void packet_out_sent(struct packet *p, size_t n)
+{
+	struct packet_slab *s = &p->out;
+	size_t first;
+
+	if (n > packet_out_pending(p))
+		n = packet_out_pending(p);
+	if (s->wrapped) {
+		first = s->wrap - s->head;
+		if (n < first) {
+			s->head += n;
+			return;
+		}
+		n -= first;
+		s->head = 0;
+		s->wrapped = false;
+	}
+	s->head += n;
+}
+
+bool packet_out_trim(struct packet *p)
+{
+	if (p->out.room <= OUT_ROOM_FIRST && p->stage_room <= OUT_ROOM_FIRST)
+		return false;
+	if (packet_out_pending(p) != 0 || p->open || p->lent != 0)
+		return true;
+	mem_free_secret(p->out.mem, p->out.room);
+	p->out = (struct packet_slab){ .mem = NULL };
+	mem_free_secret(p->stage, p->stage_room);
+	p->stage = NULL;
+	p->stage_room = 0;
+	return false;
+}
+
+void packet_out_raw(struct packet *p, const void *bytes, size_t n)
+{
+	uint8_t *at;
+
+	if (p->open || p->lent != 0 || (at = slab_reserve(p, n)) == NULL) {
+		err_set(&p->err, ERR_USAGE, "no place for %zu bytes outside of packets", n);
+		return;
+	}
+	memcpy(at, bytes, n);
+	p->out.tail += n;
+}
+
+/* ---- compression ---- */
+
+static bool compressing(const struct packet *p)
+{
+	const struct packet_side *s = &p->side[PACKET_OUT];
+
+	return s->compress && s->suite.zlib;
+}
+
+/* Room for n bytes of payloads that are not compressed yet. */
+static uint8_t *stage_reserve(struct packet *p, size_t n)
+{
+	if (n > p->stage_room) {
+		mem_free_secret(p->stage, p->stage_room);
+		p->stage_room = n < OUT_ROOM_FIRST ? OUT_ROOM_FIRST : n;
+		p->stage = mem_alloc(p->stage_room);
+	}
+	return p->stage;
+}
+
+static size_t payload_bound(const struct packet *p, size_t payload)
+{
+	return compressing(p) ? deflater_bound(payload) : payload;
+}
+
+/* ---- one message ---- */
+
+/* Seals the payload that lies behind SEAL_HEAD bytes at the slab's tail. */
+static int seal_tail(struct packet *p, size_t payload)
+{
+	struct packet_side *s = &p->side[PACKET_OUT];
+	uint8_t *at = p->out.mem + p->out.tail;
+	size_t padding = seal_padding(s->seal, payload, p->pad_to), block = s->suite.cipher->block_size, total = 0;
+	int r;
+
+	p->pad_to = 0;
+	if (packet_side_used_up(s))
+		return err_set(&p->err, ERR_USAGE, "too many packets with one key");
+	r = seal_packet(s->seal, s->seq, at, payload, padding, &total);
+	if (r < 0)
+		return err_set(&p->err, r, "sealing a packet with %s failed", s->suite.cipher->name);
+	if (p->keep_keys && s->suite.cipher->mode == CIPHER_CBC && block <= sizeof(s->last_block))
+		memcpy(s->last_block, at + total - seal_tag_size(s->seal) - block, block);
+	packet_count(s, 1 + payload + padding);
+	p->out.tail += total;
+	return 0;
+}
+
+/* Compresses a payload into the slab's tail and seals it. */
+static int deflate_tail(struct packet *p, struct view payload)
+{
+	size_t bound = deflater_bound(payload.n), n = 0;
+	uint8_t *at = slab_reserve(p, SEAL_HEAD + bound + SEAL_TAIL_MAX);
+	int r;
+
+	if (at == NULL)
+		return err_set(&p->err, ERR_MEMORY, "too much output is waiting");
+	if (p->deflater == NULL && (p->deflater = deflater_new(p->level, &p->err)) == NULL)
+		return ERR_MEMORY;
+	r = deflater_run(p->deflater, payload, at + SEAL_HEAD, bound, &n);
+	if (r < 0)
+		return err_set(&p->err, r, "compressing a packet failed");
+	return seal_tail(p, n);
+}
+
+uint8_t *packet_begin(struct packet *p, uint8_t type, size_t room)
+{
+	uint8_t *at;
+
+	if (p->err.code != 0)
+		return NULL;
+	if (p->open || p->lent != 0) {
+		err_set(&p->err, ERR_USAGE, "a message is begun inside another");
+		return NULL;
+	}
+	if (room >= PAYLOAD_MAX) {
+		err_set(&p->err, ERR_MEMORY, "a message of %zu bytes is too long", room);
+		return NULL;
+	}
+	at = slab_reserve(p, SEAL_HEAD + payload_bound(p, 1 + room) + SEAL_TAIL_MAX);
+	if (at == NULL) {
+		err_set(&p->err, ERR_MEMORY, "too much output is waiting");
+		return NULL;
+	}
+	at = compressing(p) ? stage_reserve(p, 1 + room) : at + SEAL_HEAD;
+	at[0] = type;
+	p->open = true;
+	p->open_room = room;
+	return at + 1;
+}
+
+int packet_end(struct packet *p, size_t used)
+{
+	if (p->err.code != 0)
+		return p->err.code;
+	if (!p->open || used > p->open_room)
+		return err_set(&p->err, ERR_USAGE, "a message ends that was not begun, or not with this size");
+	p->open = false;
+	return compressing(p) ? deflate_tail(p, (struct view){ p->stage, 1 + used }) : seal_tail(p, 1 + used);
+}
+
+void packet_cancel(struct packet *p)
+{
+	p->open = false;
+	p->lent = 0;
+}
+
+void packet_pad_next(struct packet *p, size_t multiple)
+{
+	p->pad_to = multiple;
+}
+
+/* ---- bulk ---- */
+
+/* How many messages of `payload` bytes there is room for now. */
+static size_t lend_count(const struct packet *p, size_t payload, size_t *stride)
+{
+	const struct seal *s = p->side[PACKET_OUT].seal;
+	size_t pending = packet_out_pending(p), bound = payload_bound(p, payload), size, count;
+
+	size = SEAL_HEAD + bound + seal_padding(s, bound, 0) + seal_tag_size(s);
+	*stride = compressing(p) ? payload : size;
+	if (pending >= PACKET_BULK_MAX || bound > PAYLOAD_MAX)
+		return 0;
+	count = (PACKET_BULK_MAX - pending) / size;
+	if (compressing(p) && count > STAGE_MAX / payload)
+		count = STAGE_MAX / payload;
+	return count;
+}
+
+int packet_lend(struct packet *p, const struct packet_bulk *b, size_t body_max, size_t want, struct iovec *iov,
+	int iov_max)
+{
+	size_t skip = 1 + b->head_size, count, wanted, i;
+	uint8_t *at;
+
+	if (p->err.code != 0)
+		return p->err.code;
+	if (p->open || p->lent != 0)
+		return err_set(&p->err, ERR_USAGE, "messages are lent inside another");
+	if (body_max == 0 || want == 0 || iov_max <= 0 || body_max > PAYLOAD_MAX || skip > PAYLOAD_MAX)
+		return 0;
+	count = lend_count(p, skip + body_max, &p->lent_stride);
+	wanted = want / body_max + (want % body_max != 0);
+	if (count > wanted)
+		count = wanted;
+	if (count > (size_t)iov_max)
+		count = (size_t)iov_max;
+	if (count == 0)
+		return 0;
+	at = compressing(p) ? stage_reserve(p, count * p->lent_stride)
+		: slab_reserve(p, count * p->lent_stride + SEAL_TAIL_MAX);
+	if (at == NULL)
+		return 0;
+	if (!compressing(p))
+		at += SEAL_HEAD;
+	for (i = 0; i < count; i++) {
+		iov[i].iov_base = at + i * p->lent_stride + skip;
+		iov[i].iov_len = want < body_max ? want : body_max;
+		want -= iov[i].iov_len;
+		p->lent_want = iov[i].iov_len;   /* of the last one */
+	}
+	p->bulk = *b;
+	p->lent_body = body_max;
+	p->lent = (int)count;
+	return (int)count;
+}
+
+/* The i-th lent message, of which n bytes of body were written. */
+static int commit_one(struct packet *p, size_t i, size_t n)
+{
+	/* Whole packets before this one have exactly the stride, so it lies at the slab's tail already. */
+	uint8_t *at = compressing(p) ? p->stage + i * p->lent_stride : p->out.mem + p->out.tail + SEAL_HEAD;
+
+	at[0] = p->bulk.type;
+	if (p->bulk.head_size != 0)
+		p->bulk.write_head(p->bulk.ctx, at + 1, n);
+	n += 1 + p->bulk.head_size;
+	return compressing(p) ? deflate_tail(p, (struct view){ at, n }) : seal_tail(p, n);
+}
+
+int packet_commit(struct packet *p, size_t used)
+{
+	size_t count = (size_t)p->lent, i, n, most;
+	int r = 0;
+
+	if (p->err.code != 0)
+		return p->err.code;
+	most = count != 0 ? (count - 1) * p->lent_body + p->lent_want : 0;
+	if (used > most)
+		return err_set(&p->err, ERR_USAGE, "%zu bytes written where %zu were lent", used, most);
+	p->lent = 0;
+	p->pad_to = 0;
+	for (i = 0; r == 0 && used != 0; i++) {
+		n = used < p->lent_body ? used : p->lent_body;
+		r = commit_one(p, i, n);
+		used -= n;
+	}
+	return r;
+}

@@ -1,0 +1,81 @@
+/* packet_private.h: what the files of the packet layer share: packet.c, packet_in.c, packet_out.c, packet_handoff.c. */
+#ifndef PACKET_PRIVATE_H
+#define PACKET_PRIVATE_H
+
+#include "compress.h"
+#include "packet.h"
+
+enum { PACKET_BLOCK_MAX = 16 };
+
+/* Keys of a direction, retained for hand-off only. */
+struct packet_kept {
+	uint8_t *iv, *key, *mac_key;     /* NULL: none */
+};
+
+struct packet_side {
+	struct packet_suite suite;
+	struct seal *seal;
+	uint32_t seq;
+	struct packet_counters count;
+	uint64_t total;
+	bool compress;                   /* packet_start_compression was called */
+	struct packet_kept kept;
+	uint8_t last_block[PACKET_BLOCK_MAX];    /* CBC, while keys are kept: what the next packet is chained to */
+};
+
+/* Linear memory for output. Pending bytes lie in [head, tail), or, when tail has gone round, in [head, wrap) and [0, tail)
+ * with tail < head. What is being built lies at tail. */
+struct packet_slab {
+	uint8_t *mem;
+	size_t room, head, tail, wrap;
+	bool wrapped;
+};
+
+struct packet {
+	struct err err;
+	struct packet_side side[2];
+	uint32_t length_max;
+	bool keep_keys;
+
+	/* Input: unread bytes in [in_pos, in_end). */
+	uint8_t *in;
+	size_t in_room, in_pos, in_end, in_offered;
+	bool in_filled;                  /* the last read took all the room: more would help */
+	bool peeked;                     /* the length of the packet at in_pos is known, part of it may be opened */
+	uint32_t length;
+	uint8_t first_block[PACKET_BLOCK_MAX];   /* CBC: its ciphertext */
+	bool discarding;
+	size_t discard_left, discard_waste;
+	struct inflater *inflater;
+	struct buf inflated;
+
+	/* Output. */
+	struct packet_slab out;
+	size_t open_room;                /* a message is being built with this much room behind its type */
+	bool open;
+	size_t pad_to;
+	struct packet_bulk bulk;         /* messages are lent */
+	size_t lent_body, lent_stride, lent_want;
+	int lent;
+	struct deflater *deflater;
+	int level;
+	uint8_t *stage;                  /* payloads before compression */
+	size_t stage_room;
+
+	uint64_t trim_total;             /* bytes of both directions at the last packet_trim */
+};
+
+/* Puts keys into a side: everything but retaining them. Takes nothing over. */
+int packet_side_key(struct packet_side *s, const struct packet_suite *suite, const struct packet_keys *k, bool sealing,
+	struct err *e) MUST_USE;
+void packet_forget_keys(struct packet_side *s);
+void packet_keep(struct packet_side *s, const struct packet_keys *k);
+void packet_count(struct packet_side *s, size_t length);
+/* The keys have sealed as many packets as sequence numbers last. */
+bool packet_side_used_up(const struct packet_side *s);
+bool packet_in_trim(struct packet *p);
+bool packet_out_trim(struct packet *p);
+/* Bytes into the input as if they had been received. */
+int packet_in_put(struct packet *p, struct view bytes) MUST_USE;
+
+#endif

@@ -1,0 +1,60 @@
+/* seal.h: whole packets sealed and opened (RFC 4253 §6): padding, cipher and MAC of one direction together. Engine.
+ * No queues and no buffers here: a packet lies at p and stays there. */
+#ifndef SEAL_H
+#define SEAL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "base/err.h"
+#include "cipher.h"
+#include "mac.h"
+
+/* The algorithms of one direction. mac is NULL for AEAD; cipher none with mac none is both "none" rows. */
+struct packet_suite {
+	const struct cipher_alg *cipher;
+	const struct mac_alg *mac;
+	bool zlib;               /* zlib@openssh.com negotiated; runs only after packet_start_compression */
+};
+struct packet_keys { const uint8_t *iv, *key, *mac_key; };       /* sizes as the rows say */
+
+enum {
+	SEAL_HEAD = 5,           /* packet_length and padding_length */
+	SEAL_PADDING_MIN = 4,    /* RFC 4253 §6 */
+	SEAL_PADDING_MAX = 255,
+	SEAL_TAIL_MAX = SEAL_PADDING_MAX + 64    /* padding and MAC or tag behind a payload */
+};
+
+struct seal;
+/* keys may be NULL only where no key is needed (both none). */
+struct seal *seal_new(const struct packet_suite *s, const struct packet_keys *k, bool sealing, struct err *e);
+void seal_free(struct seal *s);                          /* wipes */
+size_t seal_tag_size(const struct seal *s);              /* bytes behind the packet: MAC or AEAD tag */
+size_t seal_block_size(const struct seal *s);            /* for padding and accounting */
+/* Bytes of padding for a payload. pad_to: the whole is filled up to a multiple of it too, as far as the 255 bytes of
+ * padding go; 0: the least. */
+size_t seal_padding(const struct seal *s, size_t payload, size_t pad_to);
+/* Payload lies at p + SEAL_HEAD, with room for padding and tag behind. Everything else is filled in and sealed. *total:
+ * size of the packet with its tag. */
+int seal_packet(struct seal *s, uint32_t seq, uint8_t *p, size_t payload, size_t padding, size_t *total) MUST_USE;
+
+/* The packet_length of the packet that begins at p, of which n bytes are there. 1: *length is known and possible;
+ * 0: more bytes are needed; ERR_PEER: no packet of that length can be. Part of the packet may have been opened in place:
+ * after 1 or ERR_PEER it is not asked again for the same packet. */
+int seal_peek(struct seal *s, uint32_t seq, uint8_t *p, size_t n, uint32_t max, uint32_t *length) MUST_USE;
+/* Bytes of a packet that seal_peek needs, and may open. */
+size_t seal_peek_size(const struct seal *s);
+bool seal_length_possible(const struct seal *s, uint32_t length, uint32_t max);
+/* AEAD and encrypt-then-mac: the cipher of the body does not cover the length field. */
+bool seal_length_apart(const struct seal *s);
+/* Opens the packet at p in place; 4 + length + tag bytes are there. Checks MAC or tag and padding. *payload: how much lies
+ * at p + SEAL_HEAD. ERR_CRYPTO: a tag or an encrypt-then-mac MAC is wrong; ERR_PEER: anything else. */
+int seal_open(struct seal *s, uint32_t seq, uint8_t *p, uint32_t length, size_t *payload) MUST_USE;
+
+/* True if a wrong length or MAC must not show at once, since the cipher would be an oracle (CBC without
+ * encrypt-then-mac: spec wire-extensions 1). */
+bool seal_hides_failure(const struct seal *s);
+/* Spends the time that checking a MAC over n bytes at p takes. */
+void seal_waste(struct seal *s, uint32_t seq, const uint8_t *p, size_t n);
+
+#endif
