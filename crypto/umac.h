@@ -9,7 +9,10 @@
 enum { UMAC_KEY_SIZE = 16, UMAC_MESSAGE_MAX = 1 << 24 };
 
 struct umac;
+struct nh;       /* umac_simd.h */
 struct umac *umac_new(const uint8_t *key, size_t tag_size, struct err *e);       /* tag_size 8 or 16 */
+/* The same with a given NH, for tests and measurements. */
+struct umac *umac_new_with(const struct nh *nh, const uint8_t *key, size_t tag_size, struct err *e);
 void umac_free(struct umac *u);                          /* wipes */
 /* nonce: as 8 bytes big-endian; never the same for two messages under one key. n up to UMAC_MESSAGE_MAX: longer
  * messages would need another hash, which no packet does (ERR_USAGE). */
