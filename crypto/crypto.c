@@ -84,6 +84,11 @@ EVP_MAC *libcrypto_mac(const char *name)
 	return NULL;
 }
 
+bool crypto_has_digest(enum digest_alg alg)
+{
+	return libcrypto_md(alg) != NULL;
+}
+
 bool crypto_has_cipher(const char *name)
 {
 	return libcrypto_cipher(name) != NULL;

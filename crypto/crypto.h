@@ -3,6 +3,7 @@
 #define CRYPTO_CRYPTO_H
 
 #include <stdbool.h>
+#include "crypto/digest.h"
 
 /* Fetches every algorithm this suite uses, once, and draws the first random bytes. To be called at the start of a process,
  * before threads, chroot and sandbox: afterwards no file is opened and nothing is fetched. What libcrypto does not
@@ -10,7 +11,8 @@
  * whatever of crypto/ is used first. */
 void crypto_init(void);
 
-/* Whether libcrypto gave us the cipher, or the MAC, of this (libcrypto's) name. */
+/* Whether libcrypto gave us the hash, or the cipher or MAC of this (libcrypto's) name. */
+bool crypto_has_digest(enum digest_alg alg);
 bool crypto_has_cipher(const char *name);
 bool crypto_has_mac(const char *name);
 
