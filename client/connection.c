@@ -1,0 +1,519 @@
+/* client/connection.c: one connection to a server, from connect() to ready. Layer: client.
+ *
+ * exchange -> authentication -> (re-key to none) -> ready. Nothing of the connection protocol leaves before ready. */
+#include "client/client.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "channel/carrier.h"
+#include "client/client_auth.h"
+#include "client/connect.h"
+#include "client/hostkey.h"
+#include "client/none_switch.h"
+#include "config.h"
+#include "io/loop.h"
+#include "io/net.h"
+#include "transport.h"
+#include "version.h"
+#include "wire/messages.h"
+
+enum phase { PHASE_EXCHANGE, PHASE_AUTH, PHASE_SWITCH, PHASE_READY, PHASE_ENDED };
+
+enum { FLUSH_MS = 1000, NOTSENT_BYTES = 512 * 1024 };
+
+struct client {
+	struct loop *loop;
+	struct client_setup setup;
+	const struct client_options *o;
+	struct client_route route;
+	struct transport *transport;
+	struct carrier *carrier;
+	struct client_auth *auth;
+	struct channels *channels;
+	struct hostkey_verdict host_key;
+	char *key_host;                  /* the name known_hosts files the key under */
+	enum phase phase;
+	struct loop_timer *banner_timer, *alive_timer;
+	unsigned alive_unanswered;
+	uint64_t started_ms;
+	struct proposal before_switch;   /* to go back to when the server declines */
+	bool switch_failed;
+};
+
+static void client_step(void *ctx);
+
+/* ---- endings ---- */
+
+static void client_ended(void *ctx)
+{
+	struct client *c = ctx;
+	const struct err *e = carrier_err(c->carrier);
+
+	if (c->phase == PHASE_ENDED)
+		return;
+	log_debug2("connection ended in phase %d: %s", c->phase, err_text(e));
+	if (c->setup.events.ended)
+		c->setup.events.ended(c->setup.events.ctx, c, e);
+	c->phase = PHASE_ENDED;
+}
+
+static void client_auth_failed(void *ctx, const struct err *e)
+{
+	struct client *c = ctx;
+
+	IGNORE_RESULT(carrier_fail(c->carrier, e->code ? e->code : ERR_DENIED, 0, "%s", err_text(e)));
+}
+
+void client_report_end(struct client *c, const struct err *e)
+{
+	const char *who = c->route.address, *text = err_text(e);
+	unsigned port = c->route.port;
+
+	if (e->code == 0)
+		return;
+	if (transport_disconnect_reason(c->transport) && e->code == ERR_CLOSED) {
+		log_error("Received disconnect from %s port %u:%u: %s", who, port,
+			transport_disconnect_reason(c->transport), transport_disconnect_text(c->transport));
+		log_error("Disconnected from %s port %u", who, port);
+	} else if (e->code == ERR_CLOSED && c->channels) {
+		log_error("Connection to %s closed by remote host.", c->o->hostname);
+	} else if (e->code == ERR_CLOSED) {
+		if (*transport_peer_software(c->transport) == '\0')
+			log_error("kex_exchange_identification: Connection closed by remote host");
+		log_error("Connection closed by %s port %u", who, port);
+	} else if (str_starts(text, "no matching ")) {
+		log_error("Unable to negotiate with %s port %u: %s", who, port, text);
+	} else if (e->code == ERR_DENIED) {
+		log_error("%s", text);
+	} else if (e->code == ERR_IO && str_starts(text, "connection reset")) {
+		log_error("Connection reset by %s port %u", who, port);
+	} else if (e->code == ERR_IO && str_starts(text, "write")) {
+		log_error("client_loop: send disconnect: %s", str_starts(text, "write: ") ? text + 7 : text);
+	} else {
+		log_error("%s: connection to %s port %u: %s", c->setup.program, who, port, text);
+	}
+}
+
+/* ---- host key ---- */
+
+static struct hostkey_where client_where(struct client *c)
+{
+	bool proxied = c->route.port == 65535;
+	struct hostkey_where w = { .options = c->o, .tokens = c->setup.tokens, .host = c->key_host,
+		.address = proxied ? NULL : c->route.address, .port = c->route.used_port };
+
+	w.loopback = !proxied && (str_starts(c->route.address, "127.") || strcmp(c->route.address, "::1") == 0);
+	return w;
+}
+
+static int client_check_host_key(void *ctx, struct key *k, struct view blob, struct err *e)
+{
+	struct client *c = ctx;
+	struct hostkey_where w = client_where(c);
+	char *print = key_fingerprint_blob(blob, DIGEST_SHA256);
+
+	loop_timer_disarm(c->banner_timer);
+	log_debug("Server host key: %s %s", key_type_name(k), print);
+	free(print);
+	return hostkey_check(&w, k, &c->host_key, e);
+}
+
+static void client_keys_changed(void *ctx)
+{
+	struct client *c = ctx;
+	const struct agreement *a = transport_agreement(c->transport);
+
+	log_debug("kex: algorithm: %s", a->kex);
+	log_debug("kex: host key algorithm: %s", a->host_key);
+	log_debug("kex: server->client cipher: %s MAC: %s compression: %s", a->cipher_s2c, a->mac_s2c, a->compress_s2c);
+	log_debug("kex: client->server cipher: %s MAC: %s compression: %s", a->cipher_c2s, a->mac_c2s, a->compress_c2s);
+	/* The transport is in the middle of a message: what follows from it is done before the loop waits again. */
+	loop_defer(c->loop, client_step, c);
+}
+
+static void client_peer_debug(void *ctx, const char *text)
+{
+	(void)ctx;
+	log_info("Remote: %s", text);
+}
+
+/* ---- the none switch ---- */
+
+static void client_ready(struct client *c)
+{
+	c->phase = PHASE_READY;
+	if (c->setup.events.ready)
+		c->setup.events.ready(c->setup.events.ctx, c);
+}
+
+static struct none_question client_none_question(const struct client *c)
+{
+	enum conf_origin origin = CLIENT_ORIGIN(c->o, none_switch);
+	enum conf_origin enabled = CLIENT_ORIGIN(c->o, none_enabled);
+	struct none_question q = {
+		.none_switch = c->o->none_switch,
+		.switch_from_file = client_options_was_set(origin) && origin != CONF_COMMAND_LINE,
+		.from_file_allowed = c->o->none_switch_from_file,
+		.enabled = c->o->none_enabled,
+		.enabled_set = client_options_was_set(enabled),
+		.mac = c->o->none_mac_enabled,
+		.tty = c->setup.wants_tty,
+#ifdef WITH_NONE_CIPHER
+		.built = true,
+#endif
+	};
+
+	return q;
+}
+
+/* The switch cannot be: one line with the reason, then by NoneSwitchFallback on in cipher, or out. */
+static void client_none_impossible(struct client *c, const char *reason)
+{
+	if (c->o->none_switch_fallback) {
+		log_error("NONE cipher switch not possible: %s; going on encrypted (NoneSwitchFallback yes)", reason);
+		client_ready(c);
+		return;
+	}
+	c->switch_failed = true;
+	IGNORE_RESULT(carrier_fail(c->carrier, ERR_DENIED, DISCONNECT_BY_APPLICATION,
+		"NONE cipher switch not possible: %s; NoneSwitchFallback yes would go on encrypted", reason));
+}
+
+static void client_none_ask(struct client *c)
+{
+	struct proposal p = { 0 };
+
+	proposal_copy(&c->before_switch, transport_proposal(c->transport));
+	none_switch_proposal(&c->before_switch, transport_agreement(c->transport)->host_key, c->o->none_mac_enabled, &p);
+	transport_set_proposal(c->transport, &p);
+	proposal_clear(&p);
+	log_debug("Requesting none rekeying");
+	c->phase = PHASE_SWITCH;
+	if (transport_rekey(c->transport) < 0)
+		IGNORE_RESULT(carrier_fail(c->carrier, ERR_PEER, 0, "%s", err_text(transport_err(c->transport))));
+	carrier_kick(c->carrier);
+}
+
+static void client_none_decide(struct client *c)
+{
+	struct none_question q = client_none_question(c);
+	const char *reason;
+
+	switch (none_switch_decide(&q, &reason)) {
+	case NONE_ASK:
+		client_none_ask(c);
+		return;
+	case NONE_KEEP_ENCRYPTED:
+		log_error("%s", reason);
+		client_ready(c);
+		return;
+	case NONE_IMPOSSIBLE:
+		client_none_impossible(c, reason);
+		return;
+	case NONE_NOT_ASKED:
+		client_ready(c);
+		return;
+	}
+}
+
+/* The exchange after our request: whatever the server chose is in force now. */
+static void client_none_result(struct client *c)
+{
+	if (transport_cipher_none(c->transport)) {
+		log_error("WARNING: ENABLED NONE CIPHER: data of this session is not encrypted");
+		if (transport_mac_none(c->transport))
+			log_error("WARNING: ENABLED NONE MAC: data of this session is not protected against changes");
+		client_ready(c);
+		return;
+	}
+	transport_set_proposal(c->transport, &c->before_switch);
+	client_none_impossible(c, "the server does not permit it for this user, or does not know it");
+}
+
+/* ---- phases ---- */
+
+static void client_alive(void *ctx);
+
+static bool client_global_request(void *ctx, struct view name, struct reader *body, bool want_reply, struct buf *reply)
+{
+	struct client *c = ctx;
+	const struct channels_user *u = c->setup.events.channels;
+
+	return u && u->global_request && u->global_request(u->ctx, name, body, want_reply, reply);
+}
+
+static uint32_t client_channel_opened(void *ctx, struct channel *ch, struct view type, struct reader *extra,
+	struct channel_user *out, char *text, size_t text_size)
+{
+	struct client *c = ctx;
+	const struct channels_user *u = c->setup.events.channels;
+
+	if (u && u->open)
+		return u->open(u->ctx, ch, type, extra, out, text, text_size);
+	str_copy(text, text_size, "open failed");
+	return OPEN_ADMINISTRATIVELY_PROHIBITED;
+}
+
+static void client_all_closed(void *ctx)
+{
+	struct client *c = ctx;
+	const struct channels_user *u = c->setup.events.channels;
+
+	if (u && u->all_closed)
+		u->all_closed(u->ctx);
+}
+
+static void client_authenticated(void *ctx)
+{
+	struct client *c = ctx;
+	struct channels_options o = {
+		.window_fixed = c->o->hpn_disabled || !c->o->tcp_rcv_buf_poll,
+		.window_initial = c->o->hpn_buffer_size_kib * 1024,
+		.user = { .ctx = c, .open = client_channel_opened, .global_request = client_global_request,
+			.all_closed = client_all_closed, .ended = client_ended },
+	};
+	struct err e = { 0 };
+
+	log_verbose("Authenticated to %s using \"%s\".", c->o->hostname, client_auth_method(c->auth));
+	log_debug("HPN Disabled: %d", c->o->hpn_disabled);
+	transport_set_authenticated(c->transport);
+	c->channels = channels_new(c->carrier, &o, &e);
+	if (!c->channels) {
+		IGNORE_RESULT(carrier_fail(c->carrier, e.code, 0, "%s", err_text(&e)));
+		return;
+	}
+	if (c->o->server_alive_interval_s) {
+		c->alive_timer = loop_timer_add(c->loop, client_alive, c);
+		loop_timer_arm(c->alive_timer, (uint64_t)c->o->server_alive_interval_s * 1000);
+	}
+	c->phase = PHASE_SWITCH;
+	loop_defer(c->loop, client_step, c);
+}
+
+static void client_start_auth(struct client *c)
+{
+	char via[96];
+	struct client_auth_setup s = {
+		.carrier = c->carrier, .options = c->o, .tokens = c->setup.tokens, .user = c->o->user,
+		.prompt_host = c->key_host, .via = via, .weakened = c->host_key.weakened, .ctx = c,
+		.success = client_authenticated, .failure = client_auth_failed,
+	};
+	struct err e = { 0 };
+
+	if (c->route.port == 65535)
+		str_copy(via, sizeof via, "via proxy");
+	else
+		snprintf(via, sizeof via, "[%s]:%u", c->route.address, c->route.port);
+	log_debug("Authenticating to %s:%u as '%s'", c->o->hostname, c->o->port, c->o->user);
+	c->phase = PHASE_AUTH;
+	c->auth = client_auth_new(&s, &e);
+	if (!c->auth)
+		IGNORE_RESULT(carrier_fail(c->carrier, e.code ? e.code : ERR_IO, 0, "%s", err_text(&e)));
+	carrier_kick(c->carrier);
+}
+
+static void client_step(void *ctx)
+{
+	struct client *c = ctx;
+
+	if (c->phase == PHASE_EXCHANGE && transport_exchange_count(c->transport) > 0)
+		client_start_auth(c);
+	else if (c->phase == PHASE_SWITCH && !c->before_switch.list[0])
+		client_none_decide(c);
+	else if (c->phase == PHASE_SWITCH && !c->switch_failed && !transport_exchanging(c->transport))
+		client_none_result(c);
+}
+
+static int client_message(void *ctx, const struct message *m)
+{
+	struct client *c = ctx;
+
+	if (c->auth)
+		return client_auth_message(c->auth, m);
+	return transport_unimplemented(c->transport, m);
+}
+
+static void client_banner_late(void *ctx)
+{
+	struct client *c = ctx;
+
+	IGNORE_RESULT(carrier_fail(c->carrier, ERR_IO, 0, "Connection timed out during banner exchange"));
+}
+
+/* ---- ServerAliveInterval ---- */
+
+static void client_alive_answer(void *ctx, bool ok, struct reader *body)
+{
+	struct client *c = ctx;
+
+	/* A refusal is as good a sign of life as anything. */
+	(void)ok;
+	(void)body;
+	c->alive_unanswered = 0;
+}
+
+static void client_alive(void *ctx)
+{
+	struct client *c = ctx;
+	uint64_t interval = (uint64_t)c->o->server_alive_interval_s * 1000;
+	uint64_t quiet = clock_mono_ms() - carrier_last_input_ms(c->carrier);
+
+	if (quiet < interval) {
+		c->alive_unanswered = 0;
+		loop_timer_arm(c->alive_timer, interval - quiet);
+		return;
+	}
+	if (c->alive_unanswered >= c->o->server_alive_count_max) {
+		IGNORE_RESULT(carrier_fail(c->carrier, ERR_DENIED, 0, "Timeout, server %s not responding.",
+			c->o->hostname));
+		return;
+	}
+	c->alive_unanswered++;
+	IGNORE_RESULT(channels_global_request(c->channels, "keepalive@openssh.com", NULL, client_alive_answer, c));
+	loop_timer_arm(c->alive_timer, interval);
+}
+
+/* ---- making ---- */
+
+static void set_take(struct proposal *p, enum proposal_list which, char *names)
+{
+	proposal_set(p, which, names);
+	free(names);
+}
+
+static void client_proposal(struct client *c, struct proposal *p)
+{
+	const struct client_options *o = c->o;
+	struct hostkey_where w = client_where(c);
+	const char *compress = o->compression ? "zlib@openssh.com,none" : "none,zlib@openssh.com";
+
+	proposal_set(p, PROPOSAL_KEX, o->kex_algorithms.names);
+	set_take(p, PROPOSAL_HOST_KEY, hostkey_order(&w));
+	proposal_set(p, PROPOSAL_CIPHER_C2S, o->ciphers.names);
+	proposal_set(p, PROPOSAL_CIPHER_S2C, o->ciphers.names);
+	proposal_set(p, PROPOSAL_MAC_C2S, o->macs.names);
+	proposal_set(p, PROPOSAL_MAC_S2C, o->macs.names);
+	proposal_set(p, PROPOSAL_COMPRESS_C2S, compress);
+	proposal_set(p, PROPOSAL_COMPRESS_S2C, compress);
+	proposal_set(p, PROPOSAL_LANG_C2S, "");
+	proposal_set(p, PROPOSAL_LANG_S2C, "");
+}
+
+static int client_make_transport(struct client *c, struct err *e)
+{
+	const struct client_options *o = c->o;
+	struct transport_options t = {
+		.rekey_bytes = o->rekey_limit.bytes, .rekey_seconds = o->rekey_limit.seconds,
+		.compress_level = (int)o->compression_level,
+		.cb = { .ctx = c, .check_host_key = client_check_host_key, .keys_changed = client_keys_changed,
+			.peer_debug = client_peer_debug },
+	};
+	char *software = o->version_addendum && *o->version_addendum ?
+		str_printf("%s %s", WS_IDENT, o->version_addendum) : mem_strdup(WS_IDENT);
+
+	client_proposal(c, &t.proposal);
+	t.software = software;
+	c->transport = transport_new(&t, e);
+	proposal_clear(&t.proposal);
+	free(software);
+	if (!c->transport)
+		return ERR_USAGE;
+	return transport_start(c->transport) < 0 ? err_set(e, ERR_USAGE, "%s", err_text(transport_err(c->transport))) : 0;
+}
+
+static char *client_key_host(const struct client_options *o)
+{
+	char *name = mem_strdup(o->host_key_alias ? o->host_key_alias : o->hostname);
+
+	str_lower(name);
+	return name;
+}
+
+static int client_make(struct client *c, struct err *e)
+{
+	const struct client_options *o = c->o;
+	struct carrier_user u = { .ctx = c, .message = client_message, .ended = client_ended };
+
+	if (client_connect(o, c->setup.tokens, c->setup.program, &c->route, e) < 0)
+		return ERR_IO;
+	net_set_tos(c->route.fd_out, c->setup.wants_tty ? o->ipqos.interactive : o->ipqos.bulk);
+	net_set_notsent_lowat(c->route.fd_out, NOTSENT_BYTES);
+	if (client_make_transport(c, e) < 0)
+		return ERR_USAGE;
+	c->carrier = carrier_new(c->loop, c->transport, c->route.fd_in, c->route.fd_out, e);
+	if (!c->carrier)
+		return ERR_IO;
+	carrier_set_user(c->carrier, &u);
+	c->banner_timer = loop_timer_add(c->loop, client_banner_late, c);
+	if (o->connect_timeout_s > 0)
+		loop_timer_arm(c->banner_timer, (uint64_t)o->connect_timeout_s * 1000);
+	return 0;
+}
+
+struct client *client_new(struct loop *l, const struct client_setup *s, struct err *e)
+{
+	struct client *c = mem_zalloc(sizeof *c);
+
+	c->loop = l;
+	c->setup = *s;
+	c->o = s->options;
+	c->route = (struct client_route){ .fd_in = -1, .fd_out = -1 };
+	c->key_host = client_key_host(c->o);
+	c->started_ms = clock_mono_ms();
+	if (client_make(c, e) < 0) {
+		client_free(c);
+		return NULL;
+	}
+	return c;
+}
+
+void client_free(struct client *c)
+{
+	if (!c)
+		return;
+	loop_defer_cancel(c->loop, client_step, c);
+	loop_timer_remove(c->banner_timer);
+	loop_timer_remove(c->alive_timer);
+	channels_free(c->channels);
+	client_auth_free(c->auth);
+	carrier_free(c->carrier);
+	transport_free(c->transport);
+	client_route_close(&c->route);
+	proposal_clear(&c->before_switch);
+	free(c->key_host);
+	free(c);
+}
+
+struct channels *client_channels(struct client *c) { return c->phase == PHASE_READY ? c->channels : NULL; }
+struct carrier *client_carrier(struct client *c) { return c->carrier; }
+struct transport *client_transport(struct client *c) { return c->transport; }
+const struct client_options *client_options(const struct client *c) { return c->o; }
+bool client_is_weakened(const struct client *c) { return c->host_key.weakened; }
+
+const char *client_peer_address(const struct client *c, uint16_t *port)
+{
+	*port = c->route.port;
+	return c->route.address;
+}
+
+void client_disconnect(struct client *c)
+{
+	carrier_disconnect(c->carrier, DISCONNECT_BY_APPLICATION, "disconnected by user", FLUSH_MS);
+}
+
+void client_log_totals(struct client *c)
+{
+	uint64_t in = transport_bytes(c->transport, PACKET_IN), out = transport_bytes(c->transport, PACKET_OUT);
+	double seconds = (double)(clock_mono_ms() - c->started_ms) / 1000.0;
+
+	log_verbose("Transferred: sent %llu, received %llu bytes, in %.1f seconds", (unsigned long long)out,
+		(unsigned long long)in, seconds);
+	if (seconds > 0)
+		log_verbose("Bytes per second: sent %.1f, received %.1f", (double)out / seconds, (double)in / seconds);
+}
