@@ -32,12 +32,18 @@ struct channel_user {
 	void (*closed)(void *ctx, struct channel *c);    /* CLOSE went both ways (or the connection ended): freed afterwards */
 };
 
+/* What is said to a peer that opens a channel. */
+struct channel_answer {
+	struct channel_user user;        /* when it is accepted */
+	char text[256];                  /* when it is refused */
+};
+
 struct channels_user {
 	void *ctx;
-	/* The peer opens a channel. Accept: set *out user (and attach link or pump now or later) and return 0. Refuse: return
-	 * an OPEN_* reason and fill text. window and max packet of the peer are known to the channel already. */
-	uint32_t (*open)(void *ctx, struct channel *c, struct view type, struct reader *extra, struct channel_user *out,
-		char *text, size_t text_size);
+	/* The peer opens a channel. Accept: set answer->user (and attach link or pump now or later) and return 0. Refuse: return
+	 * an OPEN_* reason and fill answer->text. window and max packet of the peer are known to the channel already. */
+	uint32_t (*open)(void *ctx, struct channel *c, struct view type, struct reader *extra,
+		struct channel_answer *answer);
 	/* A global request; true and reply body for success. Unknown ones: false. */
 	bool (*global_request)(void *ctx, struct view name, struct reader *body, bool want_reply, struct buf *reply);
 	/* The last channel has gone. */

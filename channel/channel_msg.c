@@ -57,7 +57,7 @@ static int take_open(struct channels *cs, struct reader *r)
 {
 	struct view type = reader_string(r);
 	uint32_t id = reader_u32(r), window = reader_u32(r), max_packet = reader_u32(r), reason;
-	char text[256] = "";
+	struct channel_answer answer = { 0 };
 	struct channel *c;
 
 	if (!reader_ok(r) || type.n > TYPE_NAME_MAX)
@@ -69,11 +69,12 @@ static int take_open(struct channels *cs, struct reader *r)
 		return channels_refuse(cs, id, OPEN_RESOURCE_SHORTAGE, "no more channels");
 	channel_set_remote(c, id, window, max_packet);
 	c->session = view_is(type, "session");
-	reason = cs->opt.user.open(cs->opt.user.ctx, c, type, r, &c->user, text, sizeof text);
+	reason = cs->opt.user.open(cs->opt.user.ctx, c, type, r, &answer);
 	if (reason != 0) {
 		channel_discard(c);
-		return channels_refuse(cs, id, reason, text);
+		return channels_refuse(cs, id, reason, answer.text);
 	}
+	c->user = answer.user;
 	return channels_confirm(c);
 }
 

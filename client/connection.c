@@ -249,14 +249,14 @@ static bool client_global_request(void *ctx, struct view name, struct reader *bo
 }
 
 static uint32_t client_channel_opened(void *ctx, struct channel *ch, struct view type, struct reader *extra,
-	struct channel_user *out, char *text, size_t text_size)
+	struct channel_answer *answer)
 {
 	struct client *c = ctx;
 	const struct channels_user *u = c->setup.events.channels;
 
 	if (u && u->open)
-		return u->open(u->ctx, ch, type, extra, out, text, text_size);
-	str_copy(text, text_size, "open failed");
+		return u->open(u->ctx, ch, type, extra, answer);
+	str_copy(answer->text, sizeof answer->text, "open failed");
 	return OPEN_ADMINISTRATIVELY_PROHIBITED;
 }
 
