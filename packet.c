@@ -69,7 +69,7 @@ void packet_free(struct packet *p)
 
 const struct err *packet_err(const struct packet *p)
 {
-	return &p->err;
+	return p->err.code != 0 ? &p->err : &p->in_err;
 }
 
 int packet_side_key(struct packet_side *s, const struct packet_suite *suite, const struct packet_keys *k, bool sealing,
@@ -187,6 +187,11 @@ uint32_t packet_seq(const struct packet *p, enum packet_dir dir)
 uint64_t packet_total_bytes(const struct packet *p, enum packet_dir dir)
 {
 	return p->side[dir].total;
+}
+
+bool packet_has_spare(const struct packet *p)
+{
+	return packet_in_has_spare(p) || packet_out_has_spare(p);
 }
 
 bool packet_trim(struct packet *p)

@@ -88,6 +88,7 @@ uint64_t packet_total_bytes(const struct packet *p, enum packet_dir dir); /* for
 /* Gives memory back after bulk transfers, when nothing much has moved since the last call. True while there is more to
  * give back: call again in a few seconds. */
 bool packet_trim(struct packet *p);
+bool packet_has_spare(const struct packet *p);           /* there is memory that packet_trim could give back */
 
 /* Hand-off between processes (design 2): keys, IV and counters of both directions and unread input. Only with an empty
  * output slab, while no compressed packet has passed, and only if keys are kept, which must be asked for at the

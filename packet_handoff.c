@@ -41,8 +41,8 @@ int packet_export(struct packet *p, struct buf *out)
 	const struct view unread = packet_in_peek(p);
 	int i;
 
-	if (p->err.code != 0)
-		return p->err.code;
+	if (packet_err(p)->code != 0)
+		return packet_err(p)->code;
 	if (packet_out_pending(p) != 0 || p->open || p->lent != 0 || p->discarding)
 		return err_set(&p->err, ERR_USAGE, "a connection is handed over with output that has not left");
 	if (p->inflater != NULL || p->deflater != NULL)

@@ -45,8 +45,8 @@ int packet_in_space(struct packet *p, uint8_t **at, size_t *room)
 {
 	size_t wanted, left;
 
-	if (p->err.code != 0)
-		return p->err.code;
+	if (p->in_err.code != 0)
+		return p->in_err.code;
 	if (p->in_pos == p->in_end)
 		p->in_pos = p->in_end = 0;
 	wanted = in_wanted(p);
@@ -103,9 +103,14 @@ void packet_in_take(struct packet *p, size_t n)
 		p->in_pos += n < p->in_end - p->in_pos ? n : p->in_end - p->in_pos;
 }
 
+bool packet_in_has_spare(const struct packet *p)
+{
+	return p->in_room > IN_ROOM_FIRST;
+}
+
 bool packet_in_trim(struct packet *p)
 {
-	if (p->in_room <= IN_ROOM_FIRST)
+	if (!packet_in_has_spare(p))
 		return false;
 	/* What has come but not been taken stays, and views of the last message must stay valid until the next call. */
 	if (p->in_pos != p->in_end)
@@ -137,13 +142,13 @@ static int discard(struct packet *p)
 		seal_waste(p->side[PACKET_IN].seal, 0, p->in, step);
 		p->discard_waste -= step;
 	}
-	return err_set(&p->err, ERR_CRYPTO, "packet corrupt");
+	return err_set(&p->in_err, ERR_CRYPTO, "packet corrupt");
 }
 
 static int bad_packet(struct packet *p, size_t checked, int code, const char *text)
 {
 	if (!seal_hides_failure(p->side[PACKET_IN].seal))
-		return err_set(&p->err, code, "%s", text);
+		return err_set(&p->in_err, code, "%s", text);
 	p->discarding = true;
 	p->discard_left = PACKET_LENGTH_MAX;
 	p->discard_waste = PACKET_LENGTH_MAX - (checked < PACKET_LENGTH_MAX ? checked : PACKET_LENGTH_MAX);
@@ -192,13 +197,13 @@ static int inflate_payload(struct packet *p, struct view *payload)
 {
 	int r;
 
-	if (p->inflater == NULL && (p->inflater = inflater_new(&p->err)) == NULL)
+	if (p->inflater == NULL && (p->inflater = inflater_new(&p->in_err)) == NULL)
 		return ERR_MEMORY;
-	r = inflater_run(p->inflater, *payload, &p->inflated, &p->err);
+	r = inflater_run(p->inflater, *payload, &p->inflated, &p->in_err);
 	if (r < 0)
-		return err_set(&p->err, r, "compressed packet is corrupt");
+		return err_set(&p->in_err, r, "compressed packet is corrupt");
 	*payload = (struct view){ p->inflated.data, p->inflated.size };
-	return payload->n != 0 ? 0 : err_set(&p->err, ERR_PEER, "packet without a message");
+	return payload->n != 0 ? 0 : err_set(&p->in_err, ERR_PEER, "packet without a message");
 }
 
 int packet_next(struct packet *p, struct message *m)
@@ -209,8 +214,8 @@ int packet_next(struct packet *p, struct message *m)
 	size_t size;
 	int r;
 
-	if (p->err.code != 0)
-		return p->err.code;
+	if (p->in_err.code != 0)
+		return p->in_err.code;
 	if (p->discarding)
 		return discard(p);
 	if ((r = peek_length(p, s)) <= 0)
@@ -220,7 +225,7 @@ int packet_next(struct packet *p, struct message *m)
 	if (p->in_end - p->in_pos < size)
 		return 0;
 	if (packet_side_used_up(s))
-		return err_set(&p->err, ERR_PEER, "too many packets with one key");
+		return err_set(&p->in_err, ERR_PEER, "too many packets with one key");
 	keep_last_block(p, s, at);
 	r = seal_open(s->seal, s->seq, at, p->length, &payload.n);
 	p->peeked = false;

@@ -107,9 +107,14 @@ void packet_out_sent(struct packet *p, size_t n)
 	s->head += n;
 }
 
+bool packet_out_has_spare(const struct packet *p)
+{
+	return p->out.room > OUT_ROOM_FIRST || p->stage_room > OUT_ROOM_FIRST;
+}
+
 bool packet_out_trim(struct packet *p)
 {
-	if (p->out.room <= OUT_ROOM_FIRST && p->stage_room <= OUT_ROOM_FIRST)
+	if (!packet_out_has_spare(p))
 		return false;
 	if (packet_out_pending(p) != 0 || p->open || p->lent != 0)
 		return true;

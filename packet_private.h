@@ -32,7 +32,7 @@ struct packet_slab {
 };
 
 struct packet {
-	struct err err;
+	struct err err, in_err;          /* a broken packet of the peer's stops input only: there may be words to say */
 	struct packet_side side[2];
 	uint32_t length_max;
 	bool keep_keys;
@@ -73,7 +73,9 @@ void packet_keep(struct packet_side *s, const struct packet_keys *k);
 void packet_count(struct packet_side *s, size_t length);
 /* The keys have sealed as many packets as sequence numbers last. */
 bool packet_side_used_up(const struct packet_side *s);
-bool packet_in_trim(struct packet *p);
+bool packet_in_has_spare(const struct packet *p);
+bool packet_out_has_spare(const struct packet *p);
+bool packet_in_trim(struct packet *p);           /* true: not now */
 bool packet_out_trim(struct packet *p);
 /* Bytes into the input as if they had been received. */
 int packet_in_put(struct packet *p, struct view bytes) MUST_USE;

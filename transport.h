@@ -22,17 +22,21 @@ enum peer_kind { PEER_OTHER, PEER_WIRESPEED, PEER_OPENSSH, PEER_HPN };
 
 struct transport_callbacks {
 	void *ctx;
-	/* Client: is this the host's key? May ask the user and block. 0 yes. Also called in re-exchanges (where the key
-	 * must be the first one unless the callee knows better). signature verified already. */
+	/* Client: is this the host's key? May ask the user and block. 0 yes. Its signature is verified already. Called in the
+	 * first exchange only: in later ones the blob must be the same as then. */
 	int (*check_host_key)(void *ctx, struct key *k, struct view blob, struct err *e);
 	/* Server: signature over the exchange hash by the host key that fits alg; appended as a signature blob. May block on
 	 * the monitor. */
 	int (*sign_hash)(void *ctx, const struct sig_alg *alg, struct view key_blob, struct view hash, struct buf *out,
 		struct err *e);
-	/* Server: public blob of the host key for alg. */
+	/* Server: public blob of the host key for alg; borrowed until the exchange is over. In later exchanges it must be that
+	 * of the first. */
 	int (*host_key_for)(void *ctx, const struct sig_alg *alg, struct view *blob);
 	/* An exchange has finished and its keys are in force in both directions; agreement and transport_* getters tell. */
 	void (*keys_changed)(void *ctx);
+	/* Our first NEWKEYS is queued: the session id is known, the host key accepted, and what is sent now leaves together
+	 * with it (design 4). keys_changed and the peer's EXT_INFO come later. May be NULL. */
+	void (*session_begun)(void *ctx);
 	/* EXT_INFO name and value of the peer; may be NULL. */
 	void (*ext_info)(void *ctx, struct view name, struct view value);
 	/* DEBUG message with always_display (already escaped). May be NULL. */
@@ -42,11 +46,20 @@ struct transport_callbacks {
 struct transport_options {
 	bool server;
 	const char *software;            /* "Wirespeed_0.1.0", and an addendum after a blank; copied */
-	struct proposal proposal;        /* without pseudo-algorithms: transport adds ext-info and strict markers; copied */
+	/* Without pseudo-algorithms: transport adds ext-info, strict and kexguess2 markers. guess_follows (client): the first
+	 * message of its first method leaves with KEXINIT. Copied. */
+	struct proposal proposal;
 	uint64_t rekey_bytes;            /* RekeyLimit; 0: only the cipher's own limit (spec wire-extensions 8) */
 	uint32_t rekey_seconds;          /* 0: never by time */
 	int compress_level;              /* 1..9; 0: 6 */
 	const char *server_sig_algs;     /* server: for EXT_INFO; copied; NULL: none sent */
+	/* Further names for our EXT_INFO, comma separated, each with the value "0", such as
+	 * publickey-hostbound@openssh.com; copied; may be NULL. ping@openssh.com (server) and ext-info-in-auth@openssh.com
+	 * (client) are there without. */
+	const char *ext_names;
+	bool nothing_early;              /* client: KEXINIT waits for the server's version line */
+	/* For tests: a peer as it was before these were known. */
+	bool omit_strict, omit_ext_info;
 	struct transport_callbacks cb;
 };
 
@@ -54,7 +67,8 @@ struct transport;
 struct transport *transport_new(const struct transport_options *o, struct err *e);
 void transport_free(struct transport *t);
 const struct err *transport_err(const struct transport *t);
-/* Queues the version line and, as design 4 wants it, KEXINIT behind it. */
+/* Queues the version line and, as design 4 wants it, a client's KEXINIT behind it. A server's follows as soon as the
+ * client's line has come, so that whoever speaks no SSH gets a readable answer; the client's is on its way by then. */
 int transport_start(struct transport *t) MUST_USE;
 
 /* ---- bytes ---- */
@@ -62,19 +76,26 @@ int transport_in_space(struct transport *t, uint8_t **at, size_t *room) MUST_USE
 void transport_in_added(struct transport *t, size_t n);
 /* 1: a message for the layer above: SERVICE_REQUEST and SERVICE_ACCEPT, and everything from 50 on. 0: more bytes needed.
  * Negative: the connection is over; a DISCONNECT for the peer may be queued (flush what transport_out_view shows, then
- * close). ERR_CLOSED: the peer sent DISCONNECT (transport_disconnect_* tell). Key exchange, IGNORE, DEBUG,
+ * close). ERR_CLOSED: the peer sent DISCONNECT (transport_disconnect_* tell). While transport_peer_software is still
+ * empty, an error is one of the version exchange ("banner exchange: ..." in logs). Key exchange, IGNORE, DEBUG,
  * UNIMPLEMENTED, EXT_INFO and PING are handled inside. */
 int transport_next(struct transport *t, struct message *m) MUST_USE;
 int transport_out_view(struct transport *t, struct iovec *iov, int iov_max);
 void transport_out_sent(struct transport *t, size_t n);
 size_t transport_out_pending(const struct transport *t);
-/* Called now and then and when a timer is due: starts a re-key by time, gives up an exchange after 60 s.
- * now_ms is clock_mono_ms. *next_ms: when to call again (UINT64_MAX never). */
+/* Called now and then and when a timer is due: starts a re-key by time, gives up a re-exchange that has not finished 60 s
+ * after our part of it left (the first exchange has the time limits of logging in), gives memory back. Views of the
+ * last message end. now_ms is clock_mono_ms. *next_ms: when to call again (UINT64_MAX never). */
 int transport_tick(struct transport *t, uint64_t now_ms, uint64_t *next_ms) MUST_USE;
 
 /* ---- messages ---- */
-/* One control message: sealed at once, or queued while a key exchange runs (at most 256 KiB; more is an error). */
+/* One control message: sealed at once, or queued while a key exchange runs (at most 256 KiB; more is an error). ERR_USAGE
+ * without harm to the connection: longer than an HPN peer can take (spec hpn 3.4), which was logged. */
 int transport_send(struct transport *t, uint8_t type, const struct buf *body) MUST_USE;
+/* The same, padded to a multiple of 64 bytes: for passwords and answers (spec wire-extensions 7). */
+int transport_send_padded(struct transport *t, uint8_t type, const struct buf *body) MUST_USE;
+/* Server: EXT_INFO with server-sig-algs again, during authentication; nothing if the client did not ask for it. */
+int transport_send_sig_algs(struct transport *t, const char *algs) MUST_USE;
 /* Bulk data: see packet.h. transport_lend lends nothing (0) while an exchange runs. */
 int transport_lend(struct transport *t, const struct packet_bulk *b, size_t body_max, size_t want, struct iovec *iov,
 	int iov_max) MUST_USE;
@@ -93,7 +114,9 @@ const char *transport_disconnect_text(const struct transport *t);        /* esca
  * right after queueing SUCCESS. */
 void transport_set_authenticated(struct transport *t);
 bool transport_authenticated(const struct transport *t);
-int transport_rekey(struct transport *t) MUST_USE;                       /* begins one if none runs */
+/* Begins an exchange; if one runs for which our KEXINIT has gone already, another one follows it. Only after
+ * authentication. */
+int transport_rekey(struct transport *t) MUST_USE;
 /* Lists for later exchanges, such as none (design 5). Copied. */
 void transport_set_proposal(struct transport *t, const struct proposal *p);
 const struct proposal *transport_proposal(const struct transport *t);
@@ -104,6 +127,8 @@ struct view transport_session_id(const struct transport *t);
 struct view transport_host_key_blob(const struct transport *t);          /* of the first exchange */
 /* The server's signature over the first exchange hash (for the agent's session-bind). */
 struct view transport_host_key_signature(const struct transport *t);
+/* The error is that no common algorithm was found ("Unable to negotiate with ...: TEXT" in logs). */
+bool transport_negotiation_failed(const struct transport *t);
 const char *transport_peer_software(const struct transport *t);          /* "OpenSSH_9.2p1 Debian-2", "" before */
 enum peer_kind transport_peer_kind(const struct transport *t);
 /* Peer's server-sig-algs, or NULL; whether it listed ext (spec wire-extensions 4), e.g. "ping@openssh.com". */
@@ -116,7 +141,8 @@ size_t transport_data_max(const struct transport *t);
 uint64_t transport_bytes(const struct transport *t, enum packet_dir dir);
 
 /* ---- hand-off (design 2) ---- */
-/* Everything a new process needs to go on, into out (wiped by its owner). Not during an exchange, output flushed. */
+/* Everything a new process needs to go on, into out (wiped by its owner). Server only, once; not during an exchange, output
+ * flushed. The keys are forgotten here. */
 int transport_export(struct transport *t, struct buf *out) MUST_USE;
 /* The other side: options as for transport_new; then the blob. */
 struct transport *transport_import(const struct transport_options *o, struct reader *r, struct err *e);
