@@ -45,7 +45,6 @@ void packet_forget_keys(struct packet_side *s)
 	if (mac != NULL)
 		mem_free_secret(s->kept.mac_key, mac->key_size);
 	s->kept = (struct packet_kept){ NULL, NULL, NULL };
-	mem_wipe(s->last_block, sizeof(s->last_block));
 }
 
 void packet_free(struct packet *p)
@@ -97,8 +96,6 @@ void packet_keep(struct packet_side *s, const struct packet_keys *k)
 	s->kept.iv = keep_bytes(k->iv, s->suite.cipher->iv_size);
 	s->kept.key = keep_bytes(k->key, s->suite.cipher->key_size);
 	s->kept.mac_key = keep_bytes(k->mac_key, s->suite.mac != NULL ? s->suite.mac->key_size : 0);
-	if (s->suite.cipher->iv_size <= PACKET_BLOCK_MAX && s->kept.iv != NULL)
-		memcpy(s->last_block, s->kept.iv, s->suite.cipher->iv_size);
 }
 
 int packet_set_keys(struct packet *p, enum packet_dir dir, const struct packet_suite *suite, const struct packet_keys *k,

@@ -7,10 +7,6 @@
 #include "base/mem.h"
 #include "packet_private.h"
 
-enum {
-	HANDOFF_BYTES_MAX = 128          /* an IV or a key */
-};
-
 static void put_name(struct buf *out, const char *name)
 {
 	buf_put_cstring(out, name != NULL ? name : "");
@@ -28,7 +24,7 @@ static void export_side(const struct packet_side *s, struct buf *out)
 	buf_put_string(out, s->kept.iv, s->kept.iv != NULL ? c->iv_size : 0);
 	buf_put_string(out, s->kept.key, s->kept.key != NULL ? c->key_size : 0);
 	buf_put_string(out, s->kept.mac_key, s->kept.mac_key != NULL ? m->key_size : 0);
-	buf_put_string(out, s->last_block, c->mode == CIPHER_CBC ? c->block_size : 0);
+	seal_save(s->seal, out);
 	buf_put_u32(out, s->seq);
 	buf_put_u64(out, s->count.packets);
 	buf_put_u64(out, s->count.blocks);
@@ -55,8 +51,6 @@ int packet_export(struct packet *p, struct buf *out)
 	buf_put_u32(out, (uint32_t)p->level);
 	buf_put_bool(out, p->peeked);
 	buf_put_u32(out, p->peeked ? p->length : 0);
-	/* A first block that was opened already: under CBC the next one is chained to its ciphertext. */
-	buf_put_string(out, p->first_block, p->peeked ? sizeof(p->first_block) : 0);
 	buf_put_string(out, unread.p, unread.n);
 	packet_keep_keys(p, false);
 	return buf_ok(out) ? 0 : err_set(&p->err, ERR_MEMORY, "a connection to be handed over is too large");
@@ -67,7 +61,8 @@ int packet_export(struct packet *p, struct buf *out)
 struct import_side {
 	struct packet_suite suite;
 	bool compress;
-	struct view iv, key, mac_key, last_block;
+	struct view iv, key, mac_key;
+	struct reader position;          /* of the cipher in its stream */
 	uint32_t seq;
 	struct packet_counters count;
 	uint64_t total;
@@ -84,7 +79,7 @@ static void read_side(struct reader *r, struct import_side *s)
 	s->iv = reader_string(r);
 	s->key = reader_string(r);
 	s->mac_key = reader_string(r);
-	s->last_block = reader_string(r);
+	s->position = reader_child(r);
 	s->seq = reader_u32(r);
 	s->count.packets = reader_u64(r);
 	s->count.blocks = reader_u64(r);
@@ -97,61 +92,20 @@ static void read_side(struct reader *r, struct import_side *s)
 		return;
 	}
 	if (s->iv.n != s->suite.cipher->iv_size || s->key.n != s->suite.cipher->key_size ||
-	    s->mac_key.n != (s->suite.mac != NULL ? s->suite.mac->key_size : 0) ||
-	    s->last_block.n != (s->suite.cipher->mode == CIPHER_CBC ? s->suite.cipher->block_size : 0) ||
-	    s->last_block.n > PACKET_BLOCK_MAX || s->iv.n > HANDOFF_BYTES_MAX)
+	    s->mac_key.n != (s->suite.mac != NULL ? s->suite.mac->key_size : 0))
 		reader_fail(r);
 }
 
-/* Adds n to the big-endian number of `size` bytes at p, modulo its range. */
-static void add_be(uint8_t *p, size_t size, uint64_t n)
-{
-	unsigned carry = 0;
-
-	while (size-- > 0) {
-		carry += p[size] + (unsigned)(n & 0xff);
-		p[size] = (uint8_t)carry;
-		carry >>= 8;
-		n >>= 8;
-	}
-}
-
-/* The IV with which a new cipher goes on where the old one stopped. opened: blocks of the next packet that were opened. */
-static int continue_iv(const struct import_side *s, uint64_t opened, const uint8_t *first_block, uint8_t *iv)
-{
-	memcpy(iv, s->iv.p, s->iv.n);
-	switch (s->suite.cipher->mode) {
-	case CIPHER_NONE:
-	case CIPHER_CHACHAPOLY:          /* nonce is the sequence number */
-		return 0;
-	case CIPHER_CTR:                 /* RFC 4344 §4: one counter over all blocks */
-		add_be(iv, s->iv.n, s->count.blocks + opened);
-		return 0;
-	case CIPHER_GCM:                 /* RFC 5647 §7.1: the last 8 bytes count packets */
-		add_be(iv + s->iv.n - 8, 8, s->count.packets);
-		return 0;
-	case CIPHER_CBC:
-		memcpy(iv, opened != 0 ? first_block : s->last_block.p, s->last_block.n);
-		return 0;
-	case CIPHER_STREAM:
-		break;
-	}
-	return ERR_USAGE;
-}
-
-static int import_side(struct packet *p, enum packet_dir dir, const struct import_side *from, uint64_t opened)
+static int import_side(struct packet *p, enum packet_dir dir, struct import_side *from)
 {
 	struct packet_side *s = &p->side[dir];
-	uint8_t iv[HANDOFF_BYTES_MAX];
-	const struct packet_keys keys = { iv, from->key.p, from->mac_key.p };
-	int r;
+	const struct packet_keys keys = { from->iv.p, from->key.p, from->mac_key.p };
+	int r = packet_side_key(s, &from->suite, &keys, dir == PACKET_OUT, &p->err);
 
-	if (continue_iv(from, opened, p->first_block, iv) < 0)
-		return err_set(&p->err, ERR_USAGE, "cipher %s cannot be handed over", from->suite.cipher->name);
-	r = packet_side_key(s, &from->suite, &keys, dir == PACKET_OUT, &p->err);
-	mem_wipe(iv, sizeof(iv));
 	if (r < 0)
 		return r;
+	if (seal_restore(s->seal, &from->position) < 0)
+		return err_set(&p->err, ERR_PEER, "cipher %s handed over in no possible state", from->suite.cipher->name);
 	s->compress = from->compress;
 	s->seq = from->seq;
 	s->count = from->count;
@@ -162,8 +116,7 @@ static int import_side(struct packet *p, enum packet_dir dir, const struct impor
 int packet_import(struct packet *p, struct reader *r)
 {
 	struct import_side side[2];
-	struct view first, unread;
-	uint64_t opened = 0;
+	struct view unread;
 	uint32_t max, level;
 	bool peeked;
 	int i, code;
@@ -177,20 +130,13 @@ int packet_import(struct packet *p, struct reader *r)
 	level = reader_u32(r);
 	peeked = reader_bool(r);
 	p->length = reader_u32(r);
-	first = reader_string(r);
 	unread = reader_string(r);
-	if (!reader_ok(r) || first.n != (peeked ? sizeof(p->first_block) : 0) || max > PACKET_LENGTH_MAX || level > 9)
+	if (!reader_ok(r) || max > PACKET_LENGTH_MAX || level > 9)
 		return err_set(&p->err, ERR_PEER, "the state of a connection handed over is malformed");
-	memcpy(p->first_block, first.p, first.n);
 	packet_set_length_max(p, max);
 	p->level = (int)level;
-	/* Where a length is found by opening the first block, that block's part of the stream is used. */
-	if (peeked && (side[PACKET_IN].suite.cipher->mode == CIPHER_CTR ||
-	    side[PACKET_IN].suite.cipher->mode == CIPHER_CBC) &&
-	    !(side[PACKET_IN].suite.mac != NULL && side[PACKET_IN].suite.mac->etm))
-		opened = 1;
 	for (i = 0; i < 2; i++)
-		if ((code = import_side(p, (enum packet_dir)i, &side[i], i == PACKET_IN ? opened : 0)) < 0)
+		if ((code = import_side(p, (enum packet_dir)i, &side[i])) < 0)
 			return code;
 	if (peeked && (!seal_length_possible(p->side[PACKET_IN].seal, p->length, max) ||
 	    unread.n < seal_peek_size(p->side[PACKET_IN].seal)))

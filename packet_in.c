@@ -157,40 +157,20 @@ static int bad_packet(struct packet *p, size_t checked, int code, const char *te
 
 /* ---- packets ---- */
 
-static bool keeps_blocks(const struct packet *p, const struct packet_side *s)
-{
-	return p->keep_keys && s->suite.cipher->mode == CIPHER_CBC;
-}
-
 /* The length of the packet at in_pos: 1, 0 or negative as packet_next. */
 static int peek_length(struct packet *p, struct packet_side *s)
 {
 	uint8_t *at = p->in + p->in_pos;
-	size_t n = p->in_end - p->in_pos, block = s->suite.cipher->block_size;
+	size_t n = p->in_end - p->in_pos;
 	int r;
 
 	if (p->peeked)
 		return 1;
-	if (keeps_blocks(p, s) && n >= block && block <= sizeof(p->first_block))
-		memcpy(p->first_block, at, block);
 	r = seal_peek(s->seal, s->seq, at, n, p->length_max, &p->length);
 	if (r < 0)
 		return bad_packet(p, 0, ERR_PEER, "bad packet length");
 	p->peeked = r == 1;
 	return r;
-}
-
-/* Before a packet is opened: the ciphertext that the next one is chained to. */
-static void keep_last_block(struct packet *p, struct packet_side *s, const uint8_t *at)
-{
-	size_t block = s->suite.cipher->block_size, size = 4 + (size_t)p->length;
-
-	if (!keeps_blocks(p, s) || block > sizeof(s->last_block))
-		return;
-	if (!seal_length_apart(s->seal) && size == block)
-		memcpy(s->last_block, p->first_block, block);
-	else
-		memcpy(s->last_block, at + size - block, block);
 }
 
 static int inflate_payload(struct packet *p, struct view *payload)
@@ -226,7 +206,6 @@ int packet_next(struct packet *p, struct message *m)
 		return 0;
 	if (packet_side_used_up(s))
 		return err_set(&p->in_err, ERR_PEER, "too many packets with one key");
-	keep_last_block(p, s, at);
 	r = seal_open(s->seal, s->seq, at, p->length, &payload.n);
 	p->peeked = false;
 	if (r < 0)

@@ -170,7 +170,7 @@ static int seal_tail(struct packet *p, size_t payload)
 {
 	struct packet_side *s = &p->side[PACKET_OUT];
 	uint8_t *at = p->out.mem + p->out.tail;
-	size_t padding = seal_padding(s->seal, payload, p->pad_to), block = s->suite.cipher->block_size, total = 0;
+	size_t padding = seal_padding(s->seal, payload, p->pad_to), total = 0;
 	int r;
 
 	p->pad_to = 0;
@@ -179,8 +179,6 @@ static int seal_tail(struct packet *p, size_t payload)
 	r = seal_packet(s->seal, s->seq, at, payload, padding, &total);
 	if (r < 0)
 		return err_set(&p->err, r, "sealing a packet with %s failed", s->suite.cipher->name);
-	if (p->keep_keys && s->suite.cipher->mode == CIPHER_CBC && block <= sizeof(s->last_block))
-		memcpy(s->last_block, at + total - seal_tag_size(s->seal) - block, block);
 	packet_count(s, 1 + payload + padding);
 	p->out.tail += total;
 	return 0;

@@ -5,8 +5,6 @@
 #include "compress.h"
 #include "packet.h"
 
-enum { PACKET_BLOCK_MAX = 16 };
-
 /* Keys of a direction, retained for hand-off only. */
 struct packet_kept {
 	uint8_t *iv, *key, *mac_key;     /* NULL: none */
@@ -20,7 +18,6 @@ struct packet_side {
 	uint64_t total;
 	bool compress;                   /* packet_start_compression was called */
 	struct packet_kept kept;
-	uint8_t last_block[PACKET_BLOCK_MAX];    /* CBC, while keys are kept: what the next packet is chained to */
 };
 
 /* Linear memory for output. Pending bytes lie in [head, tail), or, when tail has gone round, in [head, wrap) and [0, tail)
@@ -43,7 +40,6 @@ struct packet {
 	bool in_filled;                  /* the last read took all the room: more would help */
 	bool peeked;                     /* the length of the packet at in_pos is known, part of it may be opened */
 	uint32_t length;
-	uint8_t first_block[PACKET_BLOCK_MAX];   /* CBC: its ciphertext */
 	bool discarding;
 	size_t discard_left, discard_waste;
 	struct inflater *inflater;

@@ -166,11 +166,6 @@ size_t seal_peek_size(const struct seal *s)
 	return s->peek;
 }
 
-bool seal_length_apart(const struct seal *s)
-{
-	return s->length_apart;
-}
-
 bool seal_hides_failure(const struct seal *s)
 {
 	return s->suite.cipher->mode == CIPHER_CBC && !s->etm;
@@ -183,4 +178,20 @@ void seal_waste(struct seal *s, uint32_t seq, const uint8_t *p, size_t n)
 	if (s->mac != NULL && mac_compute(s->mac, seq, p, n, tag) < 0)
 		return;
 	mem_wipe(tag, sizeof(tag));
+}
+
+void seal_save(const struct seal *s, struct buf *out)
+{
+	size_t mark = buf_begin_string(out);
+
+	if (s->cipher != NULL)
+		cipher_save(s->cipher, out);
+	buf_end_string(out, mark);
+}
+
+int seal_restore(struct seal *s, struct reader *r)
+{
+	if (s->cipher != NULL && cipher_restore(s->cipher, r) < 0)
+		return ERR_PEER;
+	return reader_end(r, NULL, "cipher state");
 }

@@ -9,6 +9,8 @@
 #include "base/err.h"
 #include "cipher.h"
 #include "mac.h"
+#include "wire/buf.h"
+#include "wire/reader.h"
 
 /* The algorithms of one direction. mac is NULL for AEAD; cipher none with mac none is both "none" rows. */
 struct packet_suite {
@@ -45,11 +47,14 @@ int seal_peek(struct seal *s, uint32_t seq, uint8_t *p, size_t n, uint32_t max, 
 /* Bytes of a packet that seal_peek needs, and may open. */
 size_t seal_peek_size(const struct seal *s);
 bool seal_length_possible(const struct seal *s, uint32_t length, uint32_t max);
-/* AEAD and encrypt-then-mac: the cipher of the body does not cover the length field. */
-bool seal_length_apart(const struct seal *s);
 /* Opens the packet at p in place; 4 + length + tag bytes are there. Checks MAC or tag and padding. *payload: how much lies
  * at p + SEAL_HEAD. ERR_CRYPTO: a tag or an encrypt-then-mac MAC is wrong; ERR_PEER: anything else. */
 int seal_open(struct seal *s, uint32_t seq, uint8_t *p, uint32_t length, size_t *payload) MUST_USE;
+
+/* For hand-off: where the cipher is in its stream, as a string; and the contents of that string into a seal that was made
+ * with the same keys and first IV. */
+void seal_save(const struct seal *s, struct buf *out);
+int seal_restore(struct seal *s, struct reader *r) MUST_USE;
 
 /* True if a wrong length or MAC must not show at once, since the cipher would be an oracle (CBC without
  * encrypt-then-mac: spec wire-extensions 1). */
