@@ -17,7 +17,10 @@
 enum packet_dir { PACKET_IN, PACKET_OUT };
 
 /* RFC 4253 §6.1 wants 35,000; OpenSSH takes 256 KiB; HPN 33,792 after login (spec hpn 3.4). */
-enum { PACKET_LENGTH_MAX = 262144, PACKET_BODY_SAFE = 32896 };
+enum {
+	PACKET_LENGTH_MAX = 262144, PACKET_BODY_SAFE = 32896,
+	PACKET_PAYLOAD_MAX = PACKET_LENGTH_MAX - SEAL_TAIL_MAX - SEAL_HEAD       /* that is sent, with its type */
+};
 
 /* One message, opened. Views live until the next packet_next, packet_in_space or packet_trim. */
 struct message {
@@ -53,7 +56,7 @@ void packet_cancel(struct packet *p);
 void packet_out_raw(struct packet *p, const void *bytes, size_t n);      /* the version line */
 
 /* Bulk: lends the body spaces of several consecutive messages of `type`, each with head_size bytes of header (after the
- * type byte) that the engine asks for when it seals: body_max bytes a message, `want` bytes together at most. Fills iov,
+ * type byte) that the engine asks for when it seals: at most body_max bytes a message, `want` bytes together at most. Fills iov,
  * returns how many were lent (0: no room). Then exactly one packet_commit with the bytes really written, counted over
  * the spaces in order: messages beyond are taken back, the last may be short. Nothing else is queued in between. The
  * slab takes at most PACKET_BULK_MAX of bulk; what is above that, up to PACKET_OUT_MAX, is for other messages. */

@@ -10,7 +10,7 @@
 enum {
 	OUT_ROOM_FIRST = 16 * 1024,
 	STAGE_MAX = 512 * 1024,          /* of payloads lent at once under compression */
-	PAYLOAD_MAX = PACKET_LENGTH_MAX - SEAL_TAIL_MAX - SEAL_HEAD
+	STAGE_BODY_MAX = 192 * 1024      /* of one of them: even if it grows it stays a possible packet */
 };
 
 /* ---- the slab ---- */
@@ -198,6 +198,8 @@ static int deflate_tail(struct packet *p, struct view payload)
 	r = deflater_run(p->deflater, payload, at + SEAL_HEAD, bound, &n);
 	if (r < 0)
 		return err_set(&p->err, r, "compressing a packet failed");
+	if (n > PACKET_PAYLOAD_MAX)
+		return err_set(&p->err, ERR_MEMORY, "a packet of %zu bytes grew too long by compression", payload.n);
 	return seal_tail(p, n);
 }
 
@@ -211,7 +213,7 @@ uint8_t *packet_begin(struct packet *p, uint8_t type, size_t room)
 		err_set(&p->err, ERR_USAGE, "a message is begun inside another");
 		return NULL;
 	}
-	if (room >= PAYLOAD_MAX) {
+	if (room >= PACKET_PAYLOAD_MAX) {
 		err_set(&p->err, ERR_MEMORY, "a message of %zu bytes is too long", room);
 		return NULL;
 	}
@@ -258,7 +260,7 @@ static size_t lend_count(const struct packet *p, size_t payload, size_t *stride)
 
 	size = SEAL_HEAD + bound + seal_padding(s, bound, 0) + seal_tag_size(s);
 	*stride = compressing(p) ? payload : size;
-	if (pending >= PACKET_BULK_MAX || bound > PAYLOAD_MAX)
+	if (pending >= PACKET_BULK_MAX || bound > PACKET_PAYLOAD_MAX)
 		return 0;
 	count = (PACKET_BULK_MAX - pending) / size;
 	if (compressing(p) && count > STAGE_MAX / payload)
@@ -276,7 +278,9 @@ int packet_lend(struct packet *p, const struct packet_bulk *b, size_t body_max, 
 		return p->err.code;
 	if (p->open || p->lent != 0)
 		return err_set(&p->err, ERR_USAGE, "messages are lent inside another");
-	if (body_max == 0 || want == 0 || iov_max <= 0 || body_max > PAYLOAD_MAX || skip > PAYLOAD_MAX)
+	if (compressing(p) && body_max > STAGE_BODY_MAX)
+		body_max = STAGE_BODY_MAX;
+	if (body_max == 0 || want == 0 || iov_max <= 0 || body_max > PACKET_PAYLOAD_MAX || skip > PACKET_PAYLOAD_MAX)
 		return 0;
 	count = lend_count(p, skip + body_max, &p->lent_stride);
 	wanted = want / body_max + (want % body_max != 0);

@@ -13,7 +13,8 @@ enum {
 	PAD_MULTIPLE = 64,
 	TEXT_SHOWN = 4096,               /* bytes of the peer's text in logs */
 	/* padding_length, type, and the most padding that a packet without pad_next has. */
-	BODY_OVERHEAD = 1 + 1 + SEAL_PADDING_MIN + 16
+	BODY_OVERHEAD = 1 + 1 + SEAL_PADDING_MIN + 16,
+	HPN_ZLIB_BODY = 28 * 1024
 };
 
 /* ---- the end ---- */
@@ -144,18 +145,24 @@ int transport_flush_queue(struct transport *t)
 	return code;
 }
 
+/* What fits into a packet that an HPN peer can take (spec hpn 3.4); compressed, whatever grows most. */
+static size_t hpn_body_max(const struct transport *t)
+{
+	return packet_suite(t->packet, PACKET_OUT)->zlib ? HPN_ZLIB_BODY : PACKET_BODY_SAFE - BODY_OVERHEAD;
+}
+
 static int send_message(struct transport *t, uint8_t type, const struct buf *body, bool padded)
 {
 	if (t->ended)
 		return t->err.code != 0 ? t->err.code : ERR_CLOSED;
-	if (!buf_ok(body) || body->size > TRANSPORT_BODY_MAX) {
+	if (!buf_ok(body) || body->size >= PACKET_PAYLOAD_MAX) {
 		log_error("message %u of %zu bytes is too long to be sent", type, body->size);
 		return ERR_USAGE;
 	}
 	/* spec hpn 3.4: a longer one ends the connection there, or worse. */
-	if (t->kind == PEER_HPN && t->authenticated && body->size + BODY_OVERHEAD > PACKET_BODY_SAFE) {
+	if (t->kind == PEER_HPN && t->authenticated && body->size > hpn_body_max(t)) {
 		log_error("message %u of %zu bytes is longer than this HPN peer can take (%d bytes)", type, body->size,
-			PACKET_BODY_SAFE - BODY_OVERHEAD);
+			(int)hpn_body_max(t));
 		return ERR_USAGE;
 	}
 	if (transport_exchanging(t))
@@ -178,15 +185,14 @@ int transport_send_padded(struct transport *t, uint8_t type, const struct buf *b
 int transport_lend(struct transport *t, const struct packet_bulk *b, size_t body_max, size_t want, struct iovec *iov,
 	int iov_max)
 {
-	size_t safe = PACKET_BODY_SAFE - BODY_OVERHEAD - b->head_size;
 	int n;
 
 	if (t->ended)
 		return t->err.code != 0 ? t->err.code : ERR_CLOSED;
 	if (transport_exchanging(t))
 		return 0;
-	if (t->kind == PEER_HPN && body_max > safe)
-		body_max = safe;
+	if (t->kind == PEER_HPN && body_max + b->head_size > hpn_body_max(t))
+		body_max = hpn_body_max(t) - b->head_size;
 	n = packet_lend(t->packet, b, body_max, want, iov, iov_max);
 	return n < 0 ? transport_fail_packet(t) : n;
 }

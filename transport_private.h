@@ -11,7 +11,7 @@
 enum {
 	TRANSPORT_QUEUE_MAX = 256 * 1024,
 	TRANSPORT_KEY_MAX = 64,          /* bytes of the longest key or IV */
-	TRANSPORT_BODY_MAX = 256 * 1024
+	TRANSPORT_BODY_MAX = PACKET_LENGTH_MAX
 };
 
 /* Keys of one direction between their making and their NEWKEYS. */

@@ -405,7 +405,7 @@ static void broken_input_leaves_output_alone(void **state)
 	feed(p, bad, sizeof(bad));
 	assert_int_equal(packet_next(p, &m), ERR_PEER);
 	send_one(p, MSG_DISCONNECT, secret, 4);
-	assert_int_equal(packet_out_pending(p), 24);
+	assert_int_equal(packet_out_pending(p), 16);
 	packet_free(p);
 }
 
@@ -456,7 +456,7 @@ static void bulk_with(struct ends *e)
 	static const struct { size_t body_max, want, used; int iovs; } cases[] = {
 		{ 1000, 1000, 1000, 8 }, { 1000, 1000, 1, 8 }, { 1000, 5000, 5000, 8 }, { 1000, 5000, 4999, 8 },
 		{ 1000, 5000, 3000, 8 }, { 1000, 5000, 3001, 8 }, { 1000, 5001, 5001, 8 }, { 1000, 5000, 0, 8 },
-		{ 1000, 99000, 2000, 2 }, { 32768, 300000, 300000, 16 }, { 261120, 522241, 522241, 3 }, { 1, 3, 3, 3 },
+		{ 1000, 99000, 2000, 2 }, { 32768, 300000, 300000, 16 }, { 190000, 522241, 379001, 3 }, { 1, 3, 3, 3 },
 		{ 1, 3, 2, 3 }
 	};
 	uint32_t channel = 77;
