@@ -3,8 +3,8 @@
 # Prints numbers and judges nothing. Needs a build (WS_BUILD, default build/ in the tree) and the stock ssh, scp and sshd.
 #
 # Cases: gcm-up gcm-down ctr-up chacha-up none-up none-down nonemac-up nonemac-down pump (default: all).
-# Congestion control is cubic for all sides, where that can be set; bbr paces loopback. Data lies in memory. The copies are made
-# as an account with an empty start-up (root's shell may be slow to start): the first of WS_USER, nobody's numbers, ourselves.
+# Congestion control is cubic for all sides, where that can be set; bbr paces loopback. Data lies in memory.
+
 
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
@@ -31,7 +31,7 @@ cc_was=$(cat $cc)
 cleanup() {
 	kill "${pids[@]}" 2>/dev/null
 	[ -w $cc ] && echo "$cc_was" >$cc
-	[ -n "${umounted:-}" ] || rm -rf "$work"
+	rm -rf "$work"
 }
 trap cleanup EXIT
 trap 'exit 1' INT TERM HUP
