@@ -135,12 +135,23 @@ static void scan_line(const struct scan *s, const char *path, unsigned number, c
 	free(l.field);
 }
 
+static void scan_text(const struct scan *s, const char *path, const char *text, size_t n)
+{
+	size_t cursor = 0;
+	unsigned number = 0;
+	char *line;
+
+	while (key_line_next(text, n, &cursor, &line)) {
+		scan_line(s, path, ++number, line);
+		free(line);
+	}
+}
+
 static int scan_file(const struct scan *s, const char *path, struct err *e)
 {
 	struct err inner = { 0 };
-	size_t n, cursor = 0;
-	unsigned number = 0;
-	char *text, *line;
+	char *text;
+	size_t n;
 	int rc = path_read_file(path, FILE_MAX, &text, &n, &inner);
 
 	if (rc == ERR_IO) {
@@ -149,10 +160,7 @@ static int scan_file(const struct scan *s, const char *path, struct err *e)
 	}
 	if (rc != 0)
 		return err_set(e, rc, "%s", err_text(&inner));
-	while (key_line_next(text, n, &cursor, &line)) {
-		scan_line(s, path, ++number, line);
-		free(line);
-	}
+	scan_text(s, path, text, n);
 	free(text);
 	return 0;
 }
@@ -185,6 +193,14 @@ int known_hosts_load(const struct str_list *paths, const char *name, struct know
 	if (rc != 0)
 		known_hosts_free(out);
 	return rc;
+}
+
+void known_hosts_load_text(const char *label, const char *text, size_t n, const char *name, struct known_hosts *out)
+{
+	struct load load = { name, out };
+	struct scan scan = { load_wants, load_found, &load };
+
+	scan_text(&scan, label, text, n);
 }
 
 void known_hosts_free(struct known_hosts *k)

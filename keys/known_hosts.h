@@ -23,6 +23,8 @@ struct known_hosts { struct known_hosts_entry *v; size_t count; };
 /* Collects the lines of the files (missing ones are skipped; invalid lines are skipped with a debug line naming
  * file:line) whose hosts field matches name (hashed names too). */
 int known_hosts_load(const struct str_list *paths, const char *name, struct known_hosts *out, struct err *e) MUST_USE;
+/* The same lines out of memory (KnownHostsCommand), added to what out holds. label stands for the path; borrowed. */
+void known_hosts_load_text(const char *label, const char *text, size_t n, const char *name, struct known_hosts *out);
 void known_hosts_free(struct known_hosts *k);
 
 enum known_hosts_verdict { KNOWN_HOSTS_NEW, KNOWN_HOSTS_OK, KNOWN_HOSTS_CHANGED, KNOWN_HOSTS_REVOKED };
