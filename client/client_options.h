@@ -154,6 +154,7 @@ struct client_subject {
 	const char *command;                     /* remote command or subsystem words, NULL: none */
 	bool final_pass;
 	bool want_final;                         /* OUT: some file holds a Match final */
+	struct conf_source files;                /* what the first pass read, for the final one; private */
 };
 
 /* ---- reading, in this order */
@@ -161,9 +162,11 @@ struct client_subject {
 void client_options_init(struct client_options *o);
 void client_options_clear(struct client_options *o);
 void client_options_copy(struct client_options *dst, const struct client_options *src);  /* dst: init */
-/* A line as of -o. What is wrong has been reported when it returns ERR_USAGE. who: only for Include tokens; may be NULL. */
-int client_options_line(struct client_options *o, const char *text, struct client_subject *who, struct err *e) MUST_USE;
-/* A flag of the command line: the value wins over every -o before and after it. */
+/* A line as of -o. What is wrong has been logged when it fails. */
+int client_options_line(struct client_options *o, const char *text, struct err *e) MUST_USE;
+/* The same from a keyword and a value that needs no quoting: for -i -L -R -D, -p -P -l and user@, which count like -o. */
+int client_options_add(struct client_options *o, const char *keyword, const char *value, struct err *e) MUST_USE;
+/* For the other flags: the value wins over every -o before and after it. */
 int client_options_force(struct client_options *o, const char *keyword, const char *value, struct err *e) MUST_USE;
 /* One pass over the files: file NULL: ~/.ssh/config, then the system's; "none": no file; else that file alone (which must
  * be there). Call again with who->final_pass set when client_options_need_final() says so. */

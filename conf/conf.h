@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include "base/err.h"
+#include "base/log.h"
 #include "base/str.h"
 #include "conf/lex.h"
 #include "conf/source.h"
@@ -29,15 +30,14 @@ enum {
 	CONF_BLOCK = 1 << 6,            /* Host, Match: the parser calls conf_line_block() */
 	CONF_INCLUDE = 1 << 7,
 	CONF_FILE_ONLY = 1 << 8,        /* refused in -o */
-	CONF_SYSTEM_ONLY = 1 << 9,      /* kept only from the system file */
-	CONF_SILENT = 1 << 10,          /* a keyword of old that means nothing: no word about it */
-	CONF_DEPRECATED = 1 << 11,      /* the same, with a note */
-	CONF_UNSUPPORTED = 1 << 12,     /* not in this build; reported, not fatal */
-	CONF_NO_EFFECT = 1 << 13,       /* historic HPN keyword: parses, debug note */
-	CONF_UNBUILT = 1 << 14,         /* feature not built; leaving it out permits nothing: one -v line */
-	CONF_UNBUILT_REFUSE = 1 << 15,  /* feature not built; leaving it out would permit more than the file says: an
+	CONF_SILENT = 1 << 9,           /* a keyword of old that means nothing: no word about it */
+	CONF_DEPRECATED = 1 << 10,      /* the same, with a note */
+	CONF_UNSUPPORTED = 1 << 11,     /* not in this build; reported, not fatal */
+	CONF_NO_EFFECT = 1 << 12,       /* historic HPN keyword: parses, debug note */
+	CONF_UNBUILT = 1 << 13,         /* feature not built; leaving it out permits nothing: one -v line */
+	CONF_UNBUILT_REFUSE = 1 << 14,  /* feature not built; leaving it out would permit more than the file says: an
 	                                 * error, unless the value is the row's `harmless` */
-	CONF_NO_DUMP = 1 << 16
+	CONF_NO_DUMP = 1 << 15
 };
 
 struct conf_row;
@@ -48,7 +48,7 @@ struct conf_dump;
 struct conf_type {
 	size_t size;                                             /* of the field */
 	/* Reads the line's arguments into *field, which is zeroed (or, for CONF_COLLECTS, holds what came before). It is called
-	 * for lines that do not apply too, with a scratch field. 0; ERR_USAGE after conf_line_bad(): a bad
+	 * for lines that do not apply too, with a scratch field. 0; 1: fine, but the row stays unset; ERR_USAGE after conf_line_bad(): a bad
 	 * line; anything else with l->err set: reading stops at once. */
 	int (*parse)(struct conf_line *l, void *field);
 	void (*clear)(void *field);                              /* NULL: plain data */
@@ -64,7 +64,9 @@ struct conf_row {
 	unsigned flags;
 	const char *def;                /* default, as it would stand in a file; NULL: none, or made by code */
 	const void *arg;                /* for the type: words, limits, algorithm kind */
-	const char *harmless;           /* see CONF_UNBUILT_REFUSE */
+	const char *harmless;           /* comma separated values that ask for nothing: no word about them when not built */
+	/* NULL, or whether the line may set the field now, besides the usual rules (rival keywords). */
+	bool (*allowed)(const struct conf_line *l);
 	const char *shown;              /* name in a dump where it is not the usual one */
 };
 
@@ -77,7 +79,8 @@ struct conf_table {
 	bool bad_value_is_fatal;        /* server: the first bad value ends the reading; else lines are counted */
 	bool restricted_blocks;         /* server: only CONF_IN_MATCH rows may stand in a block */
 	size_t ignore_unknown;          /* offset of the char * of IgnoreUnknown; 0: there is none */
-	bool lower_case_dump;
+	bool lower_case;                /* keywords in a dump and in messages */
+	enum log_level deprecated_level, unsupported_level;      /* of the notes about such keywords */
 };
 
 /* What a row's parser sees of its line. */
@@ -114,9 +117,9 @@ struct conf_reader {
 	void *options;
 	struct conf_source *source;     /* where files come from */
 	void *ctx;
-	/* NULL, or expands the argument of Include (tokens, ~, relative names) into a glob pattern; allocated. NULL: reported
-	 * with conf_line_bad (the argument is skipped), or l->err is set (reading stops). */
-	char *(*include_pattern)(struct conf_line *l, const char *arg);
+	/* NULL, or turns an argument of Include (tokens, ~, relative names) into a glob pattern, which is allocated; NULL: the
+	 * argument is passed over. Returns as a row's parser does. */
+	int (*include_pattern)(struct conf_line *l, const char *arg, char **pattern);
 	const char *include_dir;        /* relative Include names are under it */
 	/* Server, second evaluation: only lines in matching blocks are kept, and of these only CONF_IN_MATCH rows. */
 	bool blocks_only;
@@ -125,7 +128,7 @@ struct conf_reader {
 	/* Private from here: where the reading stands. */
 	unsigned bad;                   /* bad lines in the file being read */
 	unsigned depth;
-	bool active, never;             /* block state */
+	bool active, never, in_block;   /* do lines apply; can no block; did Host or Match come */
 };
 /* Sets what must be set; the rest is zero. Nothing has to be freed. */
 void conf_reader_init(struct conf_reader *r, const struct conf_table *t, void *options, struct conf_source *s);

@@ -19,7 +19,8 @@ struct conf_lexed {
 	char *rest;              /* everything behind the keyword and its "=", trailing white space cut, owned */
 };
 
-/* text: one line, with or without its newline. out is filled for CONF_LEX_LINE only. */
+/* text: one line, with or without its newline. out needs clearing after CONF_LEX_LINE and CONF_LEX_BAD_QUOTES (which has no
+ * words). */
 enum conf_lex_result conf_lex(const char *text, struct conf_lexed *out);
 void conf_lexed_clear(struct conf_lexed *x);
 /* Splits text as arguments are split. ERR_USAGE on an unclosed quote. comments: an unquoted # that starts a word ends it. */

@@ -10,7 +10,7 @@
 
 enum { CONF_FILE_MAX = 4 * 1024 * 1024, CONF_FILES_MAX = 4096 };
 
-struct conf_file { char *path; char *text; size_t size; };
+struct conf_file { char *path; char *text; size_t size; bool checked; };
 struct conf_glob { char *pattern; struct str_list paths; };
 
 /* Zero-initialised is empty. */

@@ -24,6 +24,7 @@ extern const struct conf_type conf_words_items;  /* struct str_list: all words o
 
 /* int out of a table: arg is struct conf_word[], ended by a NULL word; any case; the first word of a value is shown. */
 extern const struct conf_type conf_word_type;
+extern const struct conf_type conf_word_exact;   /* the same; words in lower case only */
 struct conf_word { const char *word; int value; };
 
 /* unsigned: arg is struct conf_range, or NULL for 0..INT_MAX. */
@@ -44,7 +45,7 @@ struct conf_ipqos { int interactive, bulk; };
 extern const struct conf_type conf_ipqos_type;
 
 /* ChannelTimeout: channel type patterns; "global" means all channels together. First match counts. */
-struct conf_timeout { char *pattern; uint32_t seconds; };
+struct conf_timeout { char *pattern, *text; uint32_t seconds; };  /* text: as written */
 struct conf_timeouts { struct conf_timeout *v; size_t count; };
 extern const struct conf_type conf_timeouts_type;
 
@@ -67,16 +68,17 @@ struct conf_algs {
 };
 extern const struct conf_type conf_algs_type;    /* arg: struct conf_alg_kind */
 struct conf_alg_kind {
+	const char *what;                        /* for messages: "cipher" */
 	const char *(*built_at)(size_t i);       /* names that this build knows; NULL past the end */
 	const char *const *unbuilt;              /* names that are accepted and dropped; NULL-terminated */
 	const char *(*defaults)(void);           /* comma separated; may be filtered by what is built */
 	bool wildcards;                          /* patterns may stand after nothing, + and ^ too */
-	bool is_cipher, is_mac;                  /* for the word about "none" */
+	const char *none_hint;                   /* what to say about the name "none", which is refused then; or NULL */
 };
 /* Names that spec wire-extensions lists and that may not be built. */
 extern const char *const conf_unbuilt_kex[], *const conf_unbuilt_ciphers[], *const conf_unbuilt_macs[],
 	*const conf_unbuilt_keys[], *const conf_unbuilt_ca_keys[];
-/* The stock default lists of signature algorithms (hpn none), before dropping what is not built. */
+/* The default lists of signature algorithms, before dropping what is not built. */
 extern const char conf_default_keys[], conf_default_ca_keys[];
 /* A list applied to defaults, as the type does it: for -c and -m. Allocated; NULL and error if it is not valid. */
 char *conf_algs_apply(const struct conf_alg_kind *k, const char *text, struct err *e);
@@ -108,17 +110,19 @@ void conf_forwards_clear(struct conf_forwards *l);
 /* ---- permissions: PermitOpen, PermitListen, PermitRemoteOpen */
 
 enum conf_permit_kind { CONF_PERMIT_ANY, CONF_PERMIT_NONE, CONF_PERMIT_LIST };
-struct conf_permit { char *host; unsigned port; };       /* host: "*" is any (for listening a pattern); port 0: any */
+/* host: "*" is any (for listening it may be a pattern); port 0: any. text: as it is shown. */
+struct conf_permit { char *host, *text; unsigned port; };
 struct conf_permits { enum conf_permit_kind kind; struct conf_permit *v; size_t count; };
 extern const struct conf_type conf_permits_type;         /* PermitOpen, PermitRemoteOpen: host:port */
 extern const struct conf_type conf_permits_listen_type;  /* PermitListen: [host:]port */
-/* "host:port", "[v6]:port", "*:*"; listen: "port" alone too. ERR_USAGE. host is allocated. */
+/* "host:port", "[v6]:port", "*:*"; listen: "port" alone too. ERR_USAGE. */
 int conf_permit_parse(const char *text, bool listen, struct conf_permit *out) MUST_USE;
+void conf_permit_clear(struct conf_permit *p);
 
 /* ---- small parsers, for programs too */
 
 int conf_parse_port(const char *text, unsigned min, unsigned *out) MUST_USE;     /* number or service name */
-/* Splits "host", "host:port", "[v6]:port", "v6" (no port) in place of nothing: host is allocated; *port is 0 if none. */
+/* "host", "host:port", "[v6]", "[v6]:port", "v6": host is allocated, without brackets; *port is 0 if there is none. */
 int conf_parse_host_port(const char *text, char **host, unsigned *port) MUST_USE;
 /* "[host]:port" for a dump. Allocated. */
 char *conf_format_host_port(const char *host, unsigned port);
