@@ -19,7 +19,8 @@ struct link;
 struct link_user {
 	void (*readable)(void *ctx);     /* there are new bytes to peek at, or the end of input has come */
 	void (*writable)(void *ctx);     /* a lend that came out short may do better now */
-	void (*closed)(void *ctx, const struct err *e);  /* gone in both directions; e->code 0 when orderly. Last call. */
+	/* Gone in both directions, and all that came was consumed; e->code 0 when orderly. Last call. */
+	void (*closed)(void *ctx, const struct err *e);
 	void *ctx;
 };
 
@@ -68,7 +69,9 @@ static inline size_t link_pending(struct link *l) { return l->ops->pending(l); }
 bool link_write(struct link *l, const void *p, size_t n);
 
 /* A link over descriptors (pipes, sockets, files; may be the same). They are owned: made non-blocking (unless a tty), put
- * back and closed at the end. out_limit: bytes queued at most (0: 1 MiB). */
+ * back and closed at the end. out_limit: bytes queued at most (0: 1 MiB). On failure they stay the caller's. link_close
+ * drops what the descriptor does not take at once: to be sure, link_finish and wait for link_pending to be 0. The process
+ * must ignore SIGPIPE. */
 struct loop;
 struct link *link_fd_new(struct loop *l, int fd_in, int fd_out, size_t out_limit, struct err *e);
 /* Two links in memory, joined, for tests: what one commits the other can peek at after the loop turned. limit: bytes in

@@ -7,11 +7,13 @@
 struct loop;
 struct worker;
 struct worker *worker_new(struct loop *l, struct err *e);
-/* run(ctx) on the thread, then done(ctx) on the loop; jobs finish in order. */
+/* run(ctx) on the thread, then done(ctx) on the loop; jobs finish in order. Where no thread can be had, run is called here
+ * and now, so this does not fail. */
 int worker_submit(struct worker *w, void (*run)(void *), void (*done)(void *), void *ctx, struct err *e) MUST_USE;
 /* Waits for the running job, joins the thread; jobs not begun get done() without run() at the next turn. Call before any
  * plain fork. The thread starts again with the next job. */
 void worker_stop(struct worker *w);
+/* Stops it, and calls done() for all jobs that are left. Allowed inside done(). */
 void worker_free(struct worker *w);
 
 #endif
