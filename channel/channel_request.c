@@ -187,7 +187,9 @@ int channels_take_global_request(struct channels *cs, struct reader *r)
 	if (cs->opt.user.global_request)
 		ok = cs->opt.user.global_request(cs->opt.user.ctx, name, r, want_reply, &reply);
 	if (want_reply && !cs->ended) {
-		rc = transport_send(cs->transport, ok ? MSG_REQUEST_SUCCESS : MSG_REQUEST_FAILURE, ok ? &reply : NULL);
+		if (!ok)
+			buf_reset(&reply);
+		rc = transport_send(cs->transport, ok ? MSG_REQUEST_SUCCESS : MSG_REQUEST_FAILURE, &reply);
 		carrier_kick(cs->carrier);
 	}
 	buf_free(&reply);
