@@ -18,17 +18,16 @@ static const struct auth_method *const methods[] = {
 };
 #define DEFAULT_ORDER "publickey,keyboard-interactive,password"
 
-enum { REQUEST_MAX = 64 * 1024, SECRET_PADDING = 64 };
+enum { REQUEST_MAX = 64 * 1024 };
 
 /* ---- sending */
 
 int auth_send(struct client_auth *a, uint8_t type, struct buf *body, bool secret)
 {
+	int (*send)(struct transport *t, uint8_t type, const struct buf *body) = secret ? transport_send_padded : transport_send;
 	const struct err *e;
 
-	if (secret)
-		transport_pad_next(a->transport, SECRET_PADDING);
-	if (buf_ok(body) && transport_send(a->transport, type, body) == 0) {
+	if (buf_ok(body) && send(a->transport, type, body) == 0) {
 		carrier_kick(a->s.carrier);
 		return 1;
 	}

@@ -88,15 +88,9 @@ static int command_words(const struct client_tokens *t, const char *command, str
 	if (rc != 0 || words.count == 0)
 		rc = err_set(e, ERR_USAGE, "KnownHostsCommand: invalid quotes, or no command");
 	for (size_t i = 0; i < words.count && rc == 0; i++) {
-		char *expanded, *word;
+		char *word = i == 0 ? mem_strdup(words.v[0]) :
+			client_tokens_expand_env(t, CLIENT_TOKENS_KNOWN_HOSTS, words.v[i], e);
 
-		if (i == 0) {
-			str_list_add(out, words.v[0]);
-			continue;
-		}
-		expanded = client_tokens_expand(t, CLIENT_TOKENS_KNOWN_HOSTS, words.v[i], e);
-		word = expanded != NULL ? path_expand_env(expanded, e) : NULL;
-		free(expanded);
 		if (word == NULL)
 			rc = ERR_USAGE;
 		else
