@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "base/log.h"
 #include "base/mem.h"
 #include "base/path.h"
 #include "base/str.h"
@@ -55,9 +56,14 @@ static int check_mode(int fd, const char *path, struct err *e)
 		errno = EISDIR;
 		return err_set_errno(e, "%s", path);
 	}
-	if (st.st_uid == getuid() && (st.st_mode & 077) != 0)
-		return err_set(e, ERR_USAGE, "Permissions 0%03o for '%s' are too open", (unsigned)st.st_mode & 0777, path);
-	return 0;
+	if (st.st_uid != getuid() || (st.st_mode & 077) == 0)
+		return 0;
+	log_error("@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@");
+	log_error("@         WARNING: UNPROTECTED PRIVATE KEY FILE!          @");
+	log_error("@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@");
+	log_error("Permissions 0%03o for '%s' are too open.", (unsigned)st.st_mode & 0777, path);
+	log_error("A private key must be readable by its owner only (chmod 600); this one is not used.");
+	return err_set(e, ERR_USAGE, "bad permissions");
 }
 
 int key_private_load(const char *path, const char *passphrase, struct key **out, char **comment, struct err *e)
@@ -120,21 +126,31 @@ static int public_from_text_file(const char *path, struct key **out, char **comm
 		return rc;
 	rc = first_public_line(text, n, out, comment);
 	mem_free_secret(text, n);
+	if (rc == 0 && comment != NULL && **comment == '\0') {
+		free(*comment);
+		*comment = mem_strdup(path);
+	}
 	return rc;
 }
 
-static int public_from_private_file(const char *path, struct key **out, char **comment, struct err *e)
+/* Without a passphrase the comment is in reach too. */
+static int public_from_private_file(const char *path, struct key **out, char **comment)
 {
+	struct key *k;
 	char *text;
 	size_t n;
-	int rc = path_read_file(path, KEY_FILE_MAX, &text, &n, e);
+	int rc = path_read_file(path, KEY_FILE_MAX, &text, &n, NULL);
 
 	if (rc != 0)
 		return rc;
 	rc = openssh_key_is(text, n) ? openssh_key_parse_public(text, n, out, NULL) : ERR_NONE_FOUND;
+	if (rc == 0 && comment != NULL) {
+		if (openssh_key_parse(text, n, NULL, &k, comment, NULL) == 0)
+			key_free(k);
+		else
+			*comment = mem_strdup("");
+	}
 	mem_free_secret(text, n);
-	if (rc == 0 && comment != NULL)
-		*comment = mem_strdup("");
 	return rc;
 }
 
@@ -151,12 +167,8 @@ int key_public_load(const char *path, struct key **out, char **comment, struct e
 	if (rc != 0)
 		rc = public_from_text_file(beside, out, comment, NULL);
 	if (rc != 0)
-		rc = public_from_private_file(path, out, comment, NULL);
+		rc = public_from_private_file(path, out, comment);
 	free(beside);
-	if (rc == 0 && comment != NULL && **comment == '\0') {
-		free(*comment);
-		*comment = mem_strdup(path);
-	}
 	if (rc == 0)
 		return 0;
 	if (first.code != 0)

@@ -11,10 +11,11 @@
  * *comment (may be NULL) is allocated; "" if none. */
 int key_private_parse(const char *text, size_t n, const char *passphrase, struct key **out, char **comment,
 	struct err *e) MUST_USE;
-/* Opens, checks the permissions (owned by the caller and mode & 077: ERR_DENIED, text "Permissions 0NNN for 'F' are too
- * open"), parses. ERR_IO if it cannot be read. */
+/* Opens, checks the permissions (owned by the caller and mode & 077: ERR_USAGE after the usual UNPROTECTED PRIVATE KEY
+ * FILE banner went to the log; asking for a passphrase is no use then), parses. ERR_IO if it cannot be read. */
 int key_private_load(const char *path, const char *passphrase, struct key **out, char **comment, struct err *e) MUST_USE;
-/* The public key of FILE as spec files 1 says: FILE, FILE.pub, the public part inside an openssh-key-v1 file. */
+/* The public key of FILE as spec files 1 says: FILE, FILE.pub, the public part inside an openssh-key-v1 file. A public
+ * key line without comment gives the name of its file; a private key file its comment, "" if that is encrypted. */
 int key_public_load(const char *path, struct key **out, char **comment, struct err *e) MUST_USE;
 /* One line `[blanks]TYPE BASE64 [comment]`. ERR_PEER if malformed, ERR_NONE_FOUND for an unknown type. */
 int key_public_parse(const char *line, struct key **out, char **comment, struct err *e) MUST_USE;
@@ -28,5 +29,10 @@ struct key_write_options {
 };
 /* Text of a private key file. */
 int key_private_write(const struct key *k, const struct key_write_options *o, struct buf *out, struct err *e) MUST_USE;
+/* Writes such a text to a file that only the owner may read. An old file is replaced as a whole or not at all; its owner
+ * is kept if that can be done. What is no regular file (a pipe, a device) is written to. */
+int key_private_save(const char *path, const struct key *k, const struct key_write_options *o, struct err *e) MUST_USE;
+/* The public line with comment (NULL or "": none), mode 0644 under the umask. */
+int key_public_save(const char *path, const struct key *k, const char *comment, struct err *e) MUST_USE;
 
 #endif

@@ -6,7 +6,9 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "base/log.h"
 #include "base/mem.h"
+#include "base/path.h"
 #include "base/str.h"
 #include "key_data.h"
 
@@ -245,6 +247,62 @@ static void test_damaged(void **state)
 	damaged("enc_aes128-cbc", DATA_PASSPHRASE, 3);
 }
 
+static mode_t mode_of(const char *path)
+{
+	struct stat st;
+
+	assert_int_equal(lstat(path, &st), 0);
+	return st.st_mode & (S_IFMT | 0777);
+}
+
+static void test_save(void **state)
+{
+	char *dir = data_temp_dir(), *path = str_printf("%s/key", dir), *link = str_printf("%s/link", dir), *line, *text, *comment;
+	struct key_write_options o = { .comment = "saved" };
+	struct key *k = data_private("ecdsa521"), *again;
+	struct buf b = BUF_INIT(4096);
+	size_t n;
+
+	umask(077);
+	assert_int_equal(key_public_save(path, k, "a comment", NULL), 0);
+	assert_int_equal(mode_of(path), S_IFREG | 0600);
+	umask(0);
+	assert_int_equal(key_public_save(path, k, NULL, NULL), 0);
+	assert_int_equal(mode_of(path), S_IFREG | 0644);
+	line = key_public_line(k);
+	assert_int_equal(path_read_file(path, 4096, &text, &n, NULL), 0);
+	assert_memory_equal(text, line, strlen(line));
+	assert_string_equal(text + strlen(line), "\n");
+	free(text);
+	/* Over the public one, through a symbolic link, which stays one. */
+	assert_int_equal(symlink("key", link), 0);
+	assert_int_equal(key_private_save(link, k, &o, NULL), 0);
+	umask(022);
+	assert_int_equal(mode_of(link) & S_IFMT, S_IFLNK);
+	assert_int_equal(mode_of(path), S_IFREG | 0600);
+	assert_int_equal(key_private_load(path, NULL, &again, &comment, NULL), 0);
+	assert_true(key_equal_public(k, again));
+	assert_string_equal(comment, "saved");
+	free(comment);
+	key_free(again);
+	/* A failure leaves the file as it was. */
+	o.format = KEY_FORMAT_PEM;
+	o.passphrase = "1234";
+	assert_true(key_private_save(path, k, &o, NULL) != 0);
+	assert_int_equal(key_private_load(path, NULL, &again, NULL, NULL), 0);
+	key_free(again);
+	assert_int_equal(key_private_save("/no/such/folder/key", k, &(struct key_write_options){ 0 }, NULL), ERR_IO);
+	assert_int_equal(key_public_save("/dev/full", k, "", NULL), ERR_IO);
+	assert_int_equal(key_public_save("/dev/null", k, "", NULL), 0);
+	assert_int_equal(mode_of("/dev/null") & S_IFMT, S_IFCHR);
+	buf_free(&b);
+	free(line);
+	free(link);
+	free(path);
+	key_free(k);
+	data_remove_dir(dir);
+}
+
 static void test_not_keys(void **state)
 {
 	static const char *const bad[] = {
@@ -276,12 +334,21 @@ static void write_file(const char *path, const char *text, size_t n, mode_t mode
 	assert_int_equal(chmod(path, mode), 0);
 }
 
+static void count_line(void *ctx, enum log_level level, const char *text)
+{
+	assert_int_equal(level, LOG_LEVEL_ERROR);
+	(*(int *)ctx)++;
+}
+
 static void test_load(void **state)
 {
-	char *dir = data_temp_dir(), *path = str_printf("%s/key", dir), *text, *comment, *want;
+	char *dir = data_temp_dir(), *path = str_printf("%s/key", dir), *text, *comment;
 	struct err e = { 0 };
 	struct key *k;
+	int logged = 0;
 	size_t n;
+
+	log_to_sink(count_line, &logged);
 
 	text = data_read("enc_aes256-ctr", &n);
 	assert_int_equal(key_private_load(path, NULL, &k, &comment, &e), ERR_IO);
@@ -295,13 +362,13 @@ static void test_load(void **state)
 	chmod(path, 0640);
 	err_clear(&e);
 	assert_int_equal(key_private_load(path, DATA_PASSPHRASE, &k, NULL, &e), ERR_USAGE);
-	want = str_printf("Permissions 0640 for '%s' are too open", path);
-	assert_string_equal(e.text, want);
+	assert_string_equal(e.text, "bad permissions");
+	assert_int_equal(logged, 5);
 	assert_null(k);
 	chmod(dir, 0700);
 	err_clear(&e);
 	assert_int_equal(key_private_load(dir, NULL, &k, NULL, &e), ERR_IO);
-	free(want);
+	log_to_stderr();
 	free(text);
 	free(path);
 	data_remove_dir(dir);
@@ -343,7 +410,11 @@ static void test_public_load(void **state)
 	write_file(path, text, n, 0600);
 	load_public(path, 0, "rsa", "test rsa");
 	unlink(beside);
-	load_public(path, 0, "ed25519", path);
+	load_public(path, 0, "ed25519", "");
+	free(text);
+	text = data_read("ed25519", &n);
+	write_file(path, text, n, 0600);
+	load_public(path, 0, "ed25519", "test ed25519");
 	free(text);
 	/* PEM tells nothing. */
 	text = data_read("rsa_pem", &n);
@@ -356,6 +427,8 @@ static void test_public_load(void **state)
 	two = str_printf("# a comment\n\nnonsense\n%s\n%s", text, text);
 	write_file(path, two, strlen(two), 0644);
 	load_public(path, 0, "ecdsa256", path);
+	assert_int_equal(rename(path, beside), 0);
+	load_public(path, 0, "ecdsa256", beside);
 	free(two);
 	two = str_printf("-----BEGIN\n%s\n", text);
 	write_file(path, two, strlen(two), 0644);
@@ -372,7 +445,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_read_others), cmocka_unit_test(test_needless_passphrase), cmocka_unit_test(test_write_read),
 		cmocka_unit_test(test_write_pem), cmocka_unit_test(test_write_refused), cmocka_unit_test(test_armour),
-		cmocka_unit_test(test_damaged), cmocka_unit_test(test_not_keys), cmocka_unit_test(test_load),
+		cmocka_unit_test(test_damaged), cmocka_unit_test(test_not_keys), cmocka_unit_test(test_load), cmocka_unit_test(test_save),
 		cmocka_unit_test(test_public_load)
 	};
 
