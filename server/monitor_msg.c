@@ -185,7 +185,9 @@ void user_setup_put(const struct user_setup *s, struct buf *out)
 	buf_put_bool(out, s->user_is_root);
 	endpoints_put(&s->ends, out);
 	put_text(out, s->host);
-	put_text(out, s->rekey_software);
+	put_text(out, s->software);
+	buf_put_string(out, s->session_id.p, s->session_id.n);
+	buf_put_string(out, s->host_key.p, s->host_key.n);
 	put_list(out, &s->group_names);
 	key_options_put(&s->key_options, out);
 	buf_put_bool(out, s->password_expired);
@@ -213,7 +215,9 @@ int user_setup_get(struct reader *r, struct user_setup *out, struct err *e)
 	out->user_is_root = reader_bool(r);
 	(void)!endpoints_get(r, &out->ends);
 	out->host = get_text(r);
-	out->rekey_software = get_text(r);
+	out->software = get_text(r);
+	out->session_id = reader_string(r);
+	out->host_key = reader_string(r);
 	get_list(r, &out->group_names);
 	if (key_options_get(r, &out->key_options) < 0)
 		reader_fail(r);
@@ -241,7 +245,7 @@ void user_setup_clear(struct user_setup *s)
 	free(s->shell);
 	endpoints_clear(&s->ends);
 	free(s->host);
-	free(s->rekey_software);
+	free(s->software);
 	str_list_clear(&s->group_names);
 	key_options_clear(&s->key_options);
 	str_list_clear(&s->pam_environment);

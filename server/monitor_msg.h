@@ -68,7 +68,8 @@ struct user_setup {
 	/* the connection */
 	struct endpoints ends;
 	char *host;                      /* name (UseDNS) or address of the peer */
-	char *rekey_software;            /* of our version line: part of every exchange hash */
+	char *software;                  /* of our version line: part of every exchange hash */
+	struct view session_id, host_key;        /* as the monitor knows them; borrowed from the reader */
 	struct str_list group_names;     /* for Match */
 	/* what the key allows */
 	struct key_options key_options;

@@ -18,7 +18,7 @@ enum mon_type {
 	MON_ANSWERS,     /* string body of an INFO_RESPONSE -> the same */
 	MON_ABORT,       /* the peer dropped the conversation -> MON_VERDICT */
 	MON_HANDOFF,     /* the state of the transport, unparsed: never answered, the last message */
-	MON_PROVE,       /* strings: key blobs -> MON_PROOF */
+	MON_PROVE,       /* bool RSA with SHA-256, strings: key blobs -> MON_PROOF */
 	MON_PTY,         /* -> MON_PTY_GRANT, and two descriptors if it is granted */
 	MON_PTY_DONE,    /* string name: never answered */
 
