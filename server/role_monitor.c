@@ -18,6 +18,7 @@
 #include "crypto/rand.h"
 #include "io/net.h"
 #include "platform/privdrop.h"
+#include "server/account.h"
 #include "server/monitor.h"
 #include "server/monitor_wire.h"
 

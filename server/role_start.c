@@ -52,7 +52,7 @@ void role_log_to_monitor(int *monitor_fd, int level)
 pid_t role_spawn(const struct role_start *c, const char *spec, const int *keep, size_t keep_count, struct err *e)
 {
 	struct spawn_options o = SPAWN_OPTIONS_INIT;
-	char *argv[] = { "sshd", "-R", mem_strdup(spec), NULL };
+	char *argv[] = { mem_strdup("sshd"), mem_strdup("-R"), mem_strdup(spec), NULL };
 	int all[ROLE_FDS];
 	size_t n = 0;
 	pid_t pid;
@@ -75,7 +75,8 @@ pid_t role_spawn(const struct role_start *c, const char *spec, const int *keep, 
 	o.keep = all;
 	o.keep_count = n;
 	pid = spawn_start(&o, e);
-	free(argv[2]);
+	for (size_t i = 0; argv[i] != NULL; i++)
+		free(argv[i]);
 	return pid;
 }
 
