@@ -36,10 +36,12 @@ struct net_connect_options {
 int net_connect(const char *host, uint16_t port, const struct net_connect_options *o, struct err *e) MUST_USE;
 
 struct net_listen_options { int family; bool mptcp; int backlog; };
-/* One listening socket per address: CLOEXEC, non-blocking, SO_REUSEADDR, v6 only. Appends to fds, up to max. Addresses that
- * cannot be bound are logged ("Bind to port N on A failed: reason."); ERR_IO when none could. host NULL: all. */
-int net_listen(const char *host, uint16_t port, const struct net_listen_options *o, int *fds, size_t max, size_t *count,
-	struct err *e) MUST_USE;
+enum { NET_LISTEN_MAX = 64 };
+struct net_listeners { int fd[NET_LISTEN_MAX]; size_t count; };
+/* One listening socket per address: CLOEXEC, non-blocking, SO_REUSEADDR, v6 only. Appended to out. Addresses that cannot be
+ * bound are logged ("Bind to port N on A failed: reason."); ERR_IO when none could. host NULL: all. */
+int net_listen(const char *host, uint16_t port, const struct net_listen_options *o, struct net_listeners *out, struct err *e)
+	MUST_USE;
 
 int net_set_nonblocking(int fd, bool on);
 void net_set_nodelay(int fd);

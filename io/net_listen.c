@@ -62,8 +62,7 @@ static int net_listen_one(const struct net_address *a, const struct net_listen_o
 	return fd;
 }
 
-int net_listen(const char *host, uint16_t port, const struct net_listen_options *o, int *fds, size_t max, size_t *count,
-	struct err *e)
+int net_listen(const char *host, uint16_t port, const struct net_listen_options *o, struct net_listeners *out, struct err *e)
 {
 	struct net_addresses list;
 	char name[128];
@@ -77,11 +76,11 @@ int net_listen(const char *host, uint16_t port, const struct net_listen_options 
 	r = net_resolve(host, port, o->family, true, &list, e);
 	if (r != 0)
 		return r;
-	for (i = 0; i < list.count && *count < max; i++) {
+	for (i = 0; i < list.count && out->count < NET_LISTEN_MAX; i++) {
 		fd = net_listen_one(&list.v[i], o);
 		if (fd < 0)
 			continue;
-		fds[(*count)++] = fd;
+		out->fd[out->count++] = fd;
 		made++;
 		/* Any port will do, but the same one for every address. */
 		if (port == 0) {
