@@ -255,8 +255,13 @@ static ALWAYS_INLINE TARGET_AVX512 void avx512(const void *key, size_t streams, 
 				sum[j] = _mm512_add_epi64(sum[j], _mm512_add_epi64(even, odd));
 			}
 		}
-		for (size_t j = 0; j < streams; j++)
-			out[j] = (uint64_t)_mm512_reduce_add_epi64(sum[j]);
+		for (size_t j = 0; j < streams; j++) {
+			/* not _mm512_reduce_add_epi64, which gcc adds up as signed numbers */
+			__m256i v = _mm256_add_epi64(_mm512_castsi512_si256(sum[j]), _mm512_extracti64x4_epi64(sum[j], 1));
+			__m128i w = _mm_add_epi64(_mm256_castsi256_si128(v), _mm256_extracti128_si256(v, 1));
+
+			out[j] = (uint64_t)_mm_cvtsi128_si64(_mm_add_epi64(w, _mm_unpackhi_epi64(w, w)));
+		}
 		last_chunks(u, streams, m, left, out);
 		m += left;
 	}
