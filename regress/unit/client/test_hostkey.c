@@ -62,13 +62,14 @@ static void options(struct world *t, const char *more)
 		.address = "192.0.2.7", .port = 22 };
 }
 
-/* In text A, B and E stand for the public lines of the keys; ~ for the folder. */
+/* In text the words A, B and E stand for the public lines of the keys. */
 static void hosts(struct world *t, const char *name, const char *text)
 {
 	struct buf b = BUF_INIT(BUF_LIMIT_DEFAULT);
 
-	for (; *text != '\0'; text++) {
-		const struct key *k = *text == 'A' ? t->a : *text == 'B' ? t->b : *text == 'E' ? t->ec : NULL;
+	for (const char *start = text; *text != '\0'; text++) {
+		bool word = (text == start || strchr(" \n", text[-1]) != NULL) && strchr(" \n", text[1]) != NULL;
+		const struct key *k = !word ? NULL : *text == 'A' ? t->a : *text == 'B' ? t->b : *text == 'E' ? t->ec : NULL;
 		char *line = k != NULL ? key_public_line(k) : NULL;
 
 		if (line != NULL)
