@@ -37,7 +37,7 @@ static void fills_everything(void **state)
 
 static void below_a_bound(void **state)
 {
-	unsigned count[7] = { 0 };
+	unsigned count[7] = { 0 }, low = 0;
 
 	(void)state;
 	assert_int_equal(rand_below(0), 0);
@@ -52,6 +52,10 @@ static void below_a_bound(void **state)
 		assert_in_range(count[i], 700, 1300);
 	for (int i = 0; i < 100; i++)
 		assert_true(rand_below(0x80000001U) <= 0x80000000U);
+	/* A plain remainder would give the lowest third of these half of the time. */
+	for (int i = 0; i < 3000; i++)
+		low += rand_below(0xc0000000U) < 0x40000000U;
+	assert_in_range(low, 850, 1150);
 }
 
 static void padding_differs(void **state)

@@ -173,33 +173,68 @@ static void every_kind_and_size(void **state)
 	free(room);
 }
 
-/* Sums that the polynomial must split (over 2^64 - 2^32) come by chance once in 2^32: this message is built to give them. */
-static void split_words(void **state)
+/* A block whose products under stream 0's key add up to `sum` (at most 2^64 - 2^33): (2^32-1) * q + remainder * 1. */
+static void block_with_sum(const uint8_t *l1, uint64_t sum, uint8_t *m)
 {
-	uint8_t key[16] = "some key or othe", l1[1024 + 48], m[2048] = { 0 }, want[16], tag[16];
-
-	(void)state;
-	slow_kdf(key, 1, l1, sizeof(l1));
 	for (size_t i = 0; i < 256; i++) {
-		uint32_t word = 0U - wire_load_u32(l1 + 4 * i);          /* a product of zeros */
+		uint32_t word = 0U - wire_load_u32(l1 + 4 * i);          /* zero times zero */
 
-		if (i == 0 || i == 4 || i == 1)
-			word--;                                          /* (2^32-1)^2, and (2^32-1) times ... */
-		if (i == 5)
-			word++;                                          /* ... one: 2^64 - 2^32 together */
+		word += i == 0 ? 0xffffffffU : i == 4 ? (uint32_t)(sum / 0xffffffffU) :
+			i == 1 ? (uint32_t)(sum % 0xffffffffU) : i == 5 ? 1 : 0;
 		for (size_t b = 0; b < 4; b++)
 			m[4 * i + b] = (uint8_t)(word >> 8 * b);
 	}
-	assert_true(slow_nh(l1, m, 1024) >= 0xffffffff00000000ULL);
-	for (size_t tag_size = 8; tag_size <= 16; tag_size += 8) {
-		struct umac *u = umac_new(key, tag_size, NULL);
+}
 
-		for (size_t n = 1025; n <= 2048; n += 341) {
+static void assert_same_tags(const uint8_t *key, const uint8_t *m, size_t n)
+{
+	uint8_t want[16], tag[16];
+
+	for (size_t k = 0; nh_at(k) != NULL; k++) {
+		for (size_t tag_size = 8; tag_size <= 16; tag_size += 8) {
+			struct umac *u = umac_new_with(nh_at(k), key, tag_size, NULL);
+
 			slow_umac(key, tag_size, 7, m, n, want);
 			assert_int_equal(umac_compute(u, 7, m, n, tag), 0);
 			assert_memory_equal(tag, want, tag_size);
+			umac_free(u);
 		}
-		umac_free(u);
+	}
+}
+
+/* Sums that the polynomial must split (over 2^64 - 2^32) come by chance once in 2^32, results between the prime and 2^64
+ * once in 2^58: these messages are built to give them. */
+static void rare_words(void **state)
+{
+	const uint64_t prime = 0xffffffffffffffc5ULL;
+	uint8_t key[16] = "some key or othe", l1[1024 + 48], l2[96], m[2048] = { 0 };
+	uint64_t k, y, sum;
+
+	(void)state;
+	slow_kdf(key, 1, l1, sizeof(l1));
+	slow_kdf(key, 2, l2, sizeof(l2));
+	k = wire_load_u64(l2) & 0x01ffffff01ffffffULL;
+	block_with_sum(l1, 0xfffffffdffffffffULL, m);
+	sum = (uint64_t)0xffffffffU * 0xffffffffU + 0xffffffffU;         /* the largest, 2^64 - 2^32: by hand */
+	for (size_t i = 0; i < 8; i++) {
+		uint32_t word = 0U - wire_load_u32(l1 + 4 * i) + (i == 0 || i == 4 || i == 1 ? 0xffffffffU : i == 5);
+
+		for (size_t b = 0; b < 4; b++)
+			m[4 * i + b] = (uint8_t)(word >> 8 * b);
+	}
+	assert_true(slow_nh(l1, m, 1024) == sum + 8192 && sum >= 0xffffffff00000000ULL);
+	for (size_t n = 1025; n <= 2048; n += 341)
+		assert_same_tags(key, m, n);
+	/* the last step: k y + m between the prime and 2^64, so that one more subtraction is due */
+	y = slow_poly(1, k, slow_nh(l1, m, 1024));
+	for (uint64_t over = 0; over < 59; over++) {
+		unsigned __int128 r = (unsigned __int128)k * y % prime;
+
+		/* r + sum is to be prime + over */
+		sum = (uint64_t)(prime - r) + over;
+		block_with_sum(l1, sum - 8192, m + 1024);
+		assert_true(slow_nh(l1, m + 1024, 1024) == sum);
+		assert_same_tags(key, m, 2048);
 	}
 }
 
@@ -278,7 +313,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(known_answers),
 		cmocka_unit_test(every_kind_and_size),
-		cmocka_unit_test(split_words),
+		cmocka_unit_test(rare_words),
 		cmocka_unit_test(any_order_of_nonces),
 		cmocka_unit_test(every_bit_counts),
 		cmocka_unit_test(limits),
