@@ -296,6 +296,12 @@ struct client_auth *client_auth_new(const struct client_auth_setup *s, struct er
 	struct client_auth *a = mem_zalloc(sizeof(*a));
 
 	a->s = *s;
+	a->user = mem_strdup(s->user);
+	a->prompt_host = mem_strdup(s->prompt_host);
+	a->via = mem_strdup(s->via);
+	a->s.user = a->user;
+	a->s.prompt_host = a->prompt_host;
+	a->s.via = a->via;
 	a->transport = carrier_transport(s->carrier);
 	if (start(a) < 0) {
 		err_set(e, ERR_PEER, "authentication cannot begin: %s", err_text(carrier_err(s->carrier)));
@@ -311,6 +317,9 @@ void client_auth_free(struct client_auth *a)
 		return;
 	auth_keys_clear(&a->keys);
 	free(a->can_continue);
+	free(a->user);
+	free(a->prompt_host);
+	free(a->via);
 	free(a);
 }
 

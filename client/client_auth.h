@@ -15,6 +15,7 @@ struct client_auth_setup {
 	struct carrier *carrier;                 /* messages go out through its transport; borrowed */
 	const struct client_options *options;
 	const struct client_tokens *tokens;
+	/* The next three are copied. */
 	const char *user;                        /* remote user */
 	const char *prompt_host;                 /* HostKeyAlias or host, for "user@host's password: " */
 	const char *via;                         /* "[1.2.3.4]:22" or "via proxy", for the verbose line */

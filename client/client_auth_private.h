@@ -56,6 +56,7 @@ enum auth_phase { AUTH_WAITS_FOR_SERVICE, AUTH_ASKED, AUTH_DONE };
 
 struct client_auth {
 	struct client_auth_setup s;
+	char *user, *prompt_host, *via;          /* of s, owned */
 	struct transport *transport;
 	enum auth_phase phase;
 	const struct auth_method *method;        /* whose request is out */

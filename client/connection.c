@@ -280,7 +280,6 @@ static void client_authenticated(void *ctx)
 	};
 	struct err e = { 0 };
 
-	log_verbose("Authenticated to %s using \"%s\".", c->o->hostname, client_auth_method(c->auth));
 	log_debug("HPN Disabled: %d", c->o->hpn_disabled);
 	transport_set_authenticated(c->transport);
 	c->channels = channels_new(c->carrier, &o, &e);
