@@ -68,14 +68,14 @@ static const enum conf_forward_kind kind_local = CONF_FORWARD_LOCAL, kind_remote
 	kind_dynamic = CONF_FORWARD_DYNAMIC;
 
 /* Of ProxyCommand and ProxyJump the first wins. ProxyCommand none counts, ProxyJump none does not. */
-static bool proxy_command_allowed(const struct conf_line *l)
+static int proxy_command_allowed(const struct conf_line *l)
 {
-	return ((const struct client_options *)l->options)->proxy_jump.host == NULL;
+	return ((const struct client_options *)l->options)->proxy_jump.host == NULL ? 0 : -1;
 }
 
-static bool proxy_jump_allowed(const struct conf_line *l)
+static int proxy_jump_allowed(const struct conf_line *l)
 {
-	return conf_origin_at(l->table, l->options, offsetof(struct client_options, proxy_command)) <= CONF_DEFAULT;
+	return conf_origin_at(l->table, l->options, offsetof(struct client_options, proxy_command)) <= CONF_DEFAULT ? 0 : -1;
 }
 
 #ifdef WITH_NONE_CIPHER

@@ -86,8 +86,8 @@ static bool line_applies(const struct conf_line *l)
 		return false;
 	if (!l->active && (flags & CONF_ANY_BLOCK) == 0)
 		return false;
-	if (l->row->allowed != NULL && !l->row->allowed(l))
-		return false;
+	if (l->row->allowed != NULL && l->row->allowed(l) != 0)
+		return l->row->allowed(l) > 0;
 	return (flags & (CONF_COLLECTS | CONF_LAST_WINS)) != 0 || line_marks(l)->origin[row_index(l)] <= CONF_DEFAULT;
 }
 
@@ -154,10 +154,10 @@ static int line_check_built(struct conf_line *l)
 	unsigned flags = l->row->flags;
 	bool server = l->table->bad_value_is_fatal;
 
-	if ((flags & CONF_UNBUILT_REFUSE) != 0 && (server || l->active) && !l->reader->blocks_only && !line_is_harmless(l))
+	if ((flags & CONF_UNBUILT_REFUSE) != 0 && (server || l->active) && !l->reader->quiet && !line_is_harmless(l))
 		return conf_line_bad(l, "%s is not built into this program, and going on without it would permit more than the "
 			"file says", l->row->name);
-	if (!l->active || l->reader->blocks_only)
+	if (!l->active || l->reader->quiet)
 		return 0;
 	if ((flags & CONF_UNBUILT) != 0 && !line_is_harmless(l))
 		log_verbose("%s line %u: %s is not built into this program and has no effect", l->file, l->number, l->row->name);
@@ -257,7 +257,7 @@ static int line_unknown(struct conf_line *l)
 
 static int line_old_keyword(struct conf_line *l)
 {
-	if ((l->row->flags & CONF_SILENT) != 0 || l->reader->blocks_only)
+	if ((l->row->flags & CONF_SILENT) != 0 || l->reader->quiet)
 		log_debug2("%s line %u: %s means nothing any more", l->file, l->number, l->keyword);
 	else if ((l->row->flags & CONF_DEPRECATED) != 0)
 		log_at(l->table->deprecated_level, "%s line %u: Deprecated option %s", l->file, l->number, l->keyword);

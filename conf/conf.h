@@ -65,8 +65,8 @@ struct conf_row {
 	const char *def;                /* default, as it would stand in a file; NULL: none, or made by code */
 	const void *arg;                /* for the type: words, limits, algorithm kind */
 	const char *harmless;           /* comma separated values that ask for nothing: no word about them when not built */
-	/* NULL, or whether the line may set the field now, besides the usual rules (rival keywords). */
-	bool (*allowed)(const struct conf_line *l);
+	/* NULL, or a word on whether an active line sets the field: < 0 it does not, > 0 it does, 0 the usual rules. */
+	int (*allowed)(const struct conf_line *l);
 	const char *shown;              /* name in a dump where it is not the usual one */
 };
 
@@ -123,6 +123,7 @@ struct conf_reader {
 	const char *include_dir;        /* relative Include names are under it */
 	/* Server, second evaluation: only lines in matching blocks are kept, and of these only CONF_IN_MATCH rows. */
 	bool blocks_only;
+	bool quiet;                     /* no notes about keywords that are old, not built, or ignored: they were given before */
 	bool check_owner;               /* files must be root's or ours and not writable by others... */
 	bool check_included;            /* ...and so must those that they include */
 	/* Private from here: where the reading stands. */

@@ -37,7 +37,9 @@ struct server_penalties {
 	uint64_t max_us, min_us;
 	unsigned max_sources4, max_sources6;
 	bool deny_all4, deny_all6;               /* overflow; otherwise permissive */
+	unsigned given;                          /* private: which parts were set */
 };
+enum { SERVER_PENALTIES_GIVEN = 1 << 16 };
 
 enum { SERVER_PUBKEY_TOUCH = 1, SERVER_PUBKEY_VERIFY = 2 };      /* PubkeyAuthOptions */
 
@@ -126,7 +128,7 @@ struct server_options {
 	struct str_list log_verbose;
 
 	/* HPN (spec hpn 12); all but use_mptcp work in Match blocks */
-	bool none_enabled, none_mac_enabled;
+	bool none_enabled, none_mac_enabled;     /* the second counts only with the first */
 	bool hpn_disabled, tcp_rcv_buf_poll, hpn_buffer_limit, disable_mtaes;
 	unsigned tcp_rcv_buf_kib, hpn_buffer_size_kib;   /* 0: not set */
 	bool use_mptcp;
@@ -183,6 +185,8 @@ enum conf_origin server_options_origin(const struct server_options *o, size_t of
 /* `sshd -T` (spec options-server 3): one line a call, without newline. */
 void server_options_dump(const struct server_options *o, void (*line)(void *ctx, const char *text), void *ctx);
 
+/* Whether some list of AuthenticationMethods needs only methods that are enabled. Without one nobody can come in. */
+bool server_options_methods_usable(const struct server_options *o);
 /* Whether method (and maybe submethod: "keyboard-interactive:pam") may be named in AuthenticationMethods. */
 bool server_auth_method_known(const char *method);
 
