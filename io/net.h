@@ -39,7 +39,8 @@ struct net_listen_options { int family; bool mptcp; int backlog; };
 enum { NET_LISTEN_MAX = 64 };
 struct net_listeners { int fd[NET_LISTEN_MAX]; size_t count; };
 /* One listening socket per address: CLOEXEC, non-blocking, SO_REUSEADDR, v6 only. Appended to out. Addresses that cannot be
- * bound are logged ("Bind to port N on A failed: reason."); ERR_IO when none could. host NULL: all. */
+ * bound are logged ("Bind to port N on A failed: reason."); ERR_IO when none could. host NULL: all. Port 0: a free
+ * one, the same for all addresses. */
 int net_listen(const char *host, uint16_t port, const struct net_listen_options *o, struct net_listeners *out, struct err *e)
 	MUST_USE;
 

@@ -5,10 +5,10 @@
 #include <stddef.h>
 #include "base/err.h"
 
-/* The memory of argv and environ, which the title is written over. main() owns it. */
-struct procname { char *area; size_t size; };
+/* The memory that argv and environ begin with: the title is written over it. main() owns this. */
+struct procname { char *area; size_t size; char *copies; };
 
-/* To be called first in main(): copies environ elsewhere. argv must not be used afterwards for what it held (copy it before). */
+/* To be called first in main(), before threads: argv[] and environ are made to point to copies, and may be used as ever. */
 void procname_init(struct procname *p, int argc, char **argv);
 /* Title as in "sshd: user@pts/0". Does nothing before procname_init. */
 void procname_set_title(struct procname *p, const char *fmt, ...) PRINTF_LIKE(2, 3);
