@@ -10,7 +10,7 @@
 #include "base/log.h"
 #include "base/str.h"
 #include "conf/lex.h"
-#include "conf/source.h"
+#include "conf/conf_files.h"
 
 /* Where a value came from. Kept for every row beside the options, so that fields have plain C types and "not set" needs no
  * special value. */

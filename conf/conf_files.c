@@ -1,5 +1,5 @@
-/* conf/source.c: the files that a configuration consists of. */
-#include "conf/source.h"
+/* conf/conf_files.c: the files that a configuration consists of. */
+#include "conf/conf_files.h"
 
 #include <errno.h>
 #include <fcntl.h>

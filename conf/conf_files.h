@@ -1,7 +1,7 @@
-/* conf/source.h: the files that a configuration consists of: read once, kept as text, handed to other processes, which
+/* conf/conf_files.h: the files that a configuration consists of: read once, kept as text, handed to other processes, which
  * never read them again. */
-#ifndef CONF_SOURCE_H
-#define CONF_SOURCE_H
+#ifndef CONF_CONF_FILES_H
+#define CONF_CONF_FILES_H
 
 #include <stdbool.h>
 #include <stddef.h>
