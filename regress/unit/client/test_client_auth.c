@@ -518,7 +518,7 @@ static void password(void **state)
 	run(p, "");
 	assert_true(p->failure);
 	assert_string_equal(p->trace, "none password password password");
-	client_world_questions(&p->w);
+	free(client_world_questions(&p->w));
 	client_world_answers(&p->w, "right\n");
 	run(p, "PasswordAuthentication no");
 	assert_string_equal(p->trace, "none");
@@ -636,7 +636,7 @@ static void kbdint_tries(void **state)
 	run(p, "KbdInteractiveDevices pam,bsdauth\nPasswordAuthentication no");
 	assert_true(p->failure);
 	assert_string_equal(p->trace, "none keyboard-interactive keyboard-interactive keyboard-interactive");
-	client_world_questions(&p->w);
+	free(client_world_questions(&p->w));
 	/* A server that refuses without a question is not asked again. */
 	SCRIPT(p, "keyboard-interactive", "keyboard-interactive");
 	run(p, "");
