@@ -6,21 +6,6 @@
 #include "base/mem.h"
 #include "keys/key_line.h"
 
-/* Length of the options in front of a key: to the first blank outside of quotes. */
-static size_t options_size(const char *s)
-{
-	bool quoted = false;
-	size_t n;
-
-	for (n = 0; s[n] != '\0' && (quoted || !key_line_is_blank(s[n])); n++) {
-		if (s[n] == '\\' && s[n + 1] == '"')
-			n++;
-		else if (s[n] == '"')
-			quoted = !quoted;
-	}
-	return n;
-}
-
 int authorized_line_parse(const char *line, struct authorized_line *out, struct err *e)
 {
 	const char *s = key_line_skip_blanks(line);
@@ -32,7 +17,7 @@ int authorized_line_parse(const char *line, struct authorized_line *out, struct 
 	if (*s == '\0' || *s == '#' || *s == '\r' || *s == '\n')
 		return ERR_NONE_FOUND;
 	if (!key_line_starts_key(s)) {
-		size_t n = options_size(s);
+		size_t n = key_line_quoted_word(s);
 
 		field = mem_strndup(s, n);
 		s = key_line_skip_blanks(s + n);

@@ -116,26 +116,32 @@ bool key_is_private(const struct key *k)
 	return pkey_is_private(k->pkey);
 }
 
+/* Ed25519 has one size: any number is fine, as elsewhere. */
+static const struct key_impl *impl_of_bits(enum key_type type, unsigned *bits, struct err *e)
+{
+	if (*bits == 0)
+		*bits = type == KEY_RSA ? RSA_DEFAULT_BITS : ECDSA_DEFAULT_BITS;
+	if (type == KEY_RSA && (*bits < RSA_MIN_BITS || *bits > RSA_MAX_BITS)) {
+		err_set(e, ERR_USAGE, "Invalid RSA key length: valid lengths are %d to %d bits", RSA_MIN_BITS, RSA_MAX_BITS);
+		return NULL;
+	}
+	for (size_t i = 0; i < MEM_COUNT(impls); i++)
+		if (impls[i].type == type && (type != KEY_ECDSA || impls[i].bits == *bits))
+			return &impls[i];
+	err_set(e, ERR_USAGE, "Invalid ECDSA key length: valid lengths are 256, 384 or 521 bits");
+	return NULL;
+}
+
+int key_check_bits(enum key_type type, unsigned bits, struct err *e)
+{
+	return impl_of_bits(type, &bits, e) != NULL ? 0 : ERR_USAGE;
+}
+
 struct key *key_generate(enum key_type type, unsigned bits, struct err *e)
 {
-	const struct key_impl *impl = NULL;
-	struct pkey *pkey;
+	const struct key_impl *impl = impl_of_bits(type, &bits, e);
+	struct pkey *pkey = impl != NULL ? pkey_generate(impl->kind, bits, e) : NULL;
 
-	if (bits == 0)
-		bits = type == KEY_RSA ? RSA_DEFAULT_BITS : ECDSA_DEFAULT_BITS;
-	for (size_t i = 0; i < MEM_COUNT(impls) && impl == NULL; i++)
-		if (impls[i].type == type && (type != KEY_ECDSA || impls[i].bits == bits))
-			impl = &impls[i];
-	if (impl == NULL) {
-		err_set(e, ERR_USAGE, "invalid ECDSA key length: valid lengths are 256, 384 or 521 bits");
-		return NULL;
-	}
-	if (type == KEY_RSA && (bits < RSA_MIN_BITS || bits > RSA_MAX_BITS)) {
-		err_set(e, ERR_USAGE, "invalid RSA key length: valid lengths are %d to %d bits", RSA_MIN_BITS,
-			RSA_MAX_BITS);
-		return NULL;
-	}
-	pkey = pkey_generate(impl->kind, bits, e);
 	return pkey != NULL ? key_from_pkey(pkey, e) : NULL;
 }
 

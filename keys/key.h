@@ -24,6 +24,8 @@ unsigned key_bits(const struct key *k);                  /* as shown by ssh-keyg
 bool key_is_private(const struct key *k);
 
 struct key *key_generate(enum key_type type, unsigned bits, struct err *e);      /* 0 bits: the default of the type */
+/* Whether key_generate would take these bits: ERR_USAGE and which are possible. */
+int key_check_bits(enum key_type type, unsigned bits, struct err *e) MUST_USE;
 
 /* Public blob, computed once and kept. Borrowed from k. */
 struct view key_blob(const struct key *k);

@@ -97,6 +97,31 @@ int key_public_parse(const char *line, struct key **out, char **comment, struct 
 	return rc;
 }
 
+int key_listed_parse(const char *line, struct key **out, char **comment, struct err *e)
+{
+	const char *front = key_line_skip_blanks(line), *s = front;
+	size_t n = 0;
+	int rc;
+
+	*out = NULL;
+	if (*s == '\0' || *s == '#')
+		return ERR_NONE_FOUND;
+	/* Options, or names, or a marker and names. */
+	for (int words = *s == '@' ? 2 : 1; words > 0 && *s != '\0' && !key_line_starts_key(s); words--) {
+		n = (size_t)(s - front) + key_line_quoted_word(s);
+		s = key_line_skip_blanks(front + n);
+	}
+	rc = key_line_read(&s, out, NULL, e);
+	if (rc != 0 || comment == NULL)
+		return rc;
+	*comment = key_line_comment(s);
+	if (**comment == '\0' && n > 0) {
+		free(*comment);
+		*comment = mem_strndup(front, n);
+	}
+	return 0;
+}
+
 /* First line of a public key file that parses. ERR_NONE_FOUND if there is none. */
 static int first_public_line(const char *text, size_t n, struct key **out, char **comment)
 {

@@ -19,6 +19,9 @@ int key_private_load(const char *path, const char *passphrase, struct key **out,
 int key_public_load(const char *path, struct key **out, char **comment, struct err *e) MUST_USE;
 /* One line `[blanks]TYPE BASE64 [comment]`. ERR_PEER if malformed, ERR_NONE_FOUND for an unknown type. */
 int key_public_parse(const char *line, struct key **out, char **comment, struct err *e) MUST_USE;
+/* A line of any file that lists keys: a public key, authorized_keys (options in front), known_hosts (names in front, maybe
+ * a marker). *comment is the comment, else what stood in front, else "". */
+int key_listed_parse(const char *line, struct key **out, char **comment, struct err *e) MUST_USE;
 
 struct key_write_options {
 	const char *passphrase;  /* NULL or "": unencrypted */

@@ -94,6 +94,20 @@ bool key_line_starts_key(const char *s)
 	return is;
 }
 
+size_t key_line_quoted_word(const char *s)
+{
+	bool quoted = false;
+	size_t n;
+
+	for (n = 0; s[n] != '\0' && (quoted || !key_line_is_blank(s[n])); n++) {
+		if (s[n] == '\\' && s[n + 1] == '"')
+			n++;
+		else if (s[n] == '"')
+			quoted = !quoted;
+	}
+	return n;
+}
+
 char *key_line_comment(const char *s)
 {
 	size_t n;

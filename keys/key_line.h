@@ -1,4 +1,4 @@
-/* keys/key_line.h: `TYPE BASE64` inside lines of text (spec files 1). Only for keys/. */
+/* keys/key_line.h: `TYPE BASE64` inside lines of text (spec files 1). */
 #ifndef KEYS_KEY_LINE_H
 #define KEYS_KEY_LINE_H
 
@@ -16,6 +16,9 @@ int key_line_read(const char **s, struct key **out, char **type, struct err *e) 
 
 /* Whether the first two words look like a type and its base64, so that no options stand before them. */
 bool key_line_starts_key(const char *s);
+
+/* Length of a word that may hold blanks in double quotes, such as the options before a key; \\" does not end them. */
+size_t key_line_quoted_word(const char *s);
 
 /* What follows a key, without blanks and line end around it; allocated, "" if nothing. */
 char *key_line_comment(const char *s);

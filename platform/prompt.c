@@ -138,7 +138,7 @@ static void tty_write(const struct tty *t, const char *s)
 }
 
 /* Byte by byte, so that what follows the line stays where it is. *used counts on when the line does not fit.
- * 0 a line, ERR_AGAIN a signal is pending, ERR_DENIED end of file, ERR_IO. */
+ * 0 a line, ERR_AGAIN a signal is pending, ERR_DENIED or ERR_CLOSED end of file, ERR_IO. */
 static int tty_read_line(const struct tty *t, char *line, size_t room, size_t *used, struct err *e)
 {
 	for (;;) {
@@ -159,7 +159,7 @@ static int tty_read_line(const struct tty *t, char *line, size_t room, size_t *u
 		if (got < 0)
 			return err_set_errno(e, "cannot read the answer");
 		if (got == 0)
-			return *used > 0 ? 0 : err_set(e, ERR_DENIED, "end of file instead of an answer");
+			return *used > 0 ? 0 : err_set(e, t->is_tty ? ERR_DENIED : ERR_CLOSED, "end of file instead of an answer");
 		if (c == '\n')
 			return 0;
 		if (*used < room)

@@ -21,8 +21,8 @@ enum { PROMPT_ANSWER_MAX = 8192 };       /* bytes of an answer; what exceeds it 
  * if flags allow it. The terminal's echo is off while reading (unless PROMPT_ECHO) and restored whatever happens,
  * also when a signal stops or ends the process; a signal with a handler of the caller's makes the call fail after the
  * handler ran.
- * NULL with an error: ERR_NONE_FOUND there is nobody to ask; ERR_DENIED cancelled (askpass said no, end of file,
- * interrupted); ERR_IO; ERR_MEMORY too long. */
+ * NULL with an error: ERR_NONE_FOUND there is nobody to ask; ERR_DENIED cancelled (askpass said no, end of file on the
+ * terminal, interrupted); ERR_CLOSED end of file on a stdin that is no terminal; ERR_IO; ERR_MEMORY too long. */
 char *prompt_read_secret(const char *prompt, unsigned flags, struct err *e);
 
 /* A yes/no question through askpass (SSH_ASKPASS_PROMPT=confirm) or, with a terminal and none of the above, on it.
