@@ -37,6 +37,7 @@ struct client {
 	struct client_auth *auth;
 	struct channels *channels;
 	struct hostkey_verdict host_key;
+	char via[96];                    /* for the line that tells of success */
 	char *key_host;                  /* the name known_hosts files the key under */
 	enum phase phase;
 	struct loop_timer *banner_timer, *alive_timer;
@@ -297,18 +298,17 @@ static void client_authenticated(void *ctx)
 
 static void client_start_auth(struct client *c)
 {
-	char via[96];
 	struct client_auth_setup s = {
 		.carrier = c->carrier, .options = c->o, .tokens = c->setup.tokens, .user = c->o->user,
-		.prompt_host = c->key_host, .via = via, .weakened = c->host_key.weakened, .ctx = c,
+		.prompt_host = c->key_host, .via = c->via, .weakened = c->host_key.weakened, .ctx = c,
 		.success = client_authenticated, .failure = client_auth_failed,
 	};
 	struct err e = { 0 };
 
 	if (c->route.port == 65535)
-		str_copy(via, sizeof via, "via proxy");
+		str_copy(c->via, sizeof c->via, "via proxy");
 	else
-		snprintf(via, sizeof via, "[%s]:%u", c->route.address, c->route.port);
+		snprintf(c->via, sizeof c->via, "[%s]:%u", c->route.address, c->route.port);
 	log_debug("Authenticating to %s:%u as '%s'", c->o->hostname, c->o->port, c->o->user);
 	c->phase = PHASE_AUTH;
 	c->auth = client_auth_new(&s, &e);
