@@ -1,12 +1,9 @@
 /* Lines as of `ls -l` (spec options-client 8, long listing layout). */
 #include "xfer/listing.h"
 
-#include <grp.h>
 #include <inttypes.h>
-#include <pwd.h>
 #include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <time.h>
 
 #include "base/mem.h"
@@ -63,102 +60,6 @@ void listing_date(char *dst, size_t size, int64_t when, int64_t now)
 		(void)snprintf(dst, size, "%.3s %2d %02d:%02d", months + 3 * tm.tm_mon, tm.tm_mday, tm.tm_hour, tm.tm_min);
 	else
 		(void)snprintf(dst, size, "%.3s %2d  %d", months + 3 * tm.tm_mon, tm.tm_mday, tm.tm_year + 1900);
-}
-
-enum { BUCKETS = 256, OWNERS_MAX = 4096 };
-struct owner { struct owner *next; uint32_t id; bool known; char *text; };
-struct table { struct owner *bucket[BUCKETS]; size_t count; };
-struct owners { struct table users, groups; };
-
-struct owners *owners_new(void)
-{
-	return mem_zalloc(sizeof(struct owners));
-}
-
-static void table_clear(struct table *t)
-{
-	for (size_t i = 0; i < BUCKETS; i++) {
-		for (struct owner *w = t->bucket[i], *next; w != NULL; w = next) {
-			next = w->next;
-			free(w->text);
-			free(w);
-		}
-		t->bucket[i] = NULL;
-	}
-	t->count = 0;
-}
-
-void owners_free(struct owners *o)
-{
-	if (o == NULL)
-		return;
-	table_clear(&o->users);
-	table_clear(&o->groups);
-	free(o);
-}
-
-static const struct owner *table_find(const struct table *t, uint32_t id)
-{
-	const struct owner *w = t->bucket[id % BUCKETS];
-
-	while (w != NULL && w->id != id)
-		w = w->next;
-	return w;
-}
-
-/* A peer may ask for any number of ids: the memory of them is bounded. */
-static const struct owner *table_add(struct table *t, uint32_t id, const char *name)
-{
-	struct owner *w = mem_zalloc(sizeof *w);
-
-	if (t->count >= OWNERS_MAX)
-		table_clear(t);
-	w->id = id;
-	w->known = name != NULL;
-	w->text = name != NULL ? mem_strdup(name) : str_printf("%u", (unsigned)id);
-	w->next = t->bucket[id % BUCKETS];
-	t->bucket[id % BUCKETS] = w;
-	t->count++;
-	return w;
-}
-
-static const struct owner *user_of(struct owners *o, uid_t uid)
-{
-	const struct owner *w = table_find(&o->users, uid);
-	struct passwd *pw;
-
-	if (w != NULL)
-		return w;
-	pw = getpwuid(uid);
-	return table_add(&o->users, uid, pw == NULL ? NULL : pw->pw_name);
-}
-
-static const struct owner *group_of(struct owners *o, gid_t gid)
-{
-	const struct owner *w = table_find(&o->groups, gid);
-	struct group *gr;
-
-	if (w != NULL)
-		return w;
-	gr = getgrgid(gid);
-	return table_add(&o->groups, gid, gr == NULL ? NULL : gr->gr_name);
-}
-
-const char *owners_user(struct owners *o, uid_t uid) { return user_of(o, uid)->text; }
-const char *owners_group(struct owners *o, gid_t gid) { return group_of(o, gid)->text; }
-
-const char *owners_user_known(struct owners *o, uid_t uid)
-{
-	const struct owner *w = user_of(o, uid);
-
-	return w->known ? w->text : NULL;
-}
-
-const char *owners_group_known(struct owners *o, gid_t gid)
-{
-	const struct owner *w = group_of(o, gid);
-
-	return w->known ? w->text : NULL;
 }
 
 char *listing_line(const struct listing_entry *entry, int64_t now)

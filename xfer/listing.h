@@ -12,17 +12,6 @@ void listing_mode(char *dst, mode_t mode);
 /* "Nov 30 12:17" within half a year of now, else "Nov 30  2001". */
 void listing_date(char *dst, size_t size, int64_t when, int64_t now);
 
-/* Names of users and groups, remembered: a folder has thousands of entries and few owners. */
-struct owners;
-struct owners *owners_new(void);
-void owners_free(struct owners *o);
-/* The name, or the number as text; NULL from the _known forms if there is no such id. Valid until the next
- * question of the same kind. */
-const char *owners_user(struct owners *o, uid_t uid);
-const char *owners_group(struct owners *o, gid_t gid);
-const char *owners_user_known(struct owners *o, uid_t uid);
-const char *owners_group_known(struct owners *o, gid_t gid);
-
 /* The whole line, allocated. links 0 shows as "?". size_text NULL: the number of bytes. */
 struct listing_entry {
 	const char *name, *user, *group, *size_text;

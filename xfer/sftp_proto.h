@@ -42,7 +42,6 @@ enum {
 	SFTP_DATA_MAX = SFTP_MESSAGE_MAX - 1024, /* bytes in one READ or WRITE between OpenSSH's ends: 261120 */
 	SFTP_DATA_DEFAULT = 32 * 1024,           /* what every server must take */
 	SFTP_HANDLE_MAX = 256,                   /* the draft's limit on a handle */
-	SFTP_PATH_MAX = 64 * 1024,               /* ours, on a path in a request: the system's own refuses long before */
 	SFTP_DATA_HEAD = 13,                     /* length, type, id, length of the data */
 	SFTP_STATUS_HEAD = 13                    /* length, type, id, code */
 };
