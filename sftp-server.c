@@ -113,7 +113,7 @@ int main(int argc, char **argv)
 	struct err e = { 0 };
 	int facility, r, status;
 	bool to_stderr;
-	char *start_dir = NULL, *peer;
+	char *start_dir = NULL, *peer, *home, *user;
 	const struct passwd *pw;
 
 	if (argc >= 2 && strncmp(argv[1], "-Q", 2) == 0)
@@ -134,8 +134,8 @@ int main(int argc, char **argv)
 		(void)fprintf(stderr, "sftp-server: no user with uid %lu\n", (unsigned long)getuid());
 		return EXIT_FATAL;
 	}
-	o.home = pw->pw_dir;
-	o.user = pw->pw_name;
+	o.home = home = mem_strdup(pw->pw_dir);
+	o.user = user = mem_strdup(pw->pw_name);
 	o.peer = peer = peer_address();
 	if (o.umask >= 0)
 		(void)umask((mode_t)o.umask);
@@ -148,6 +148,8 @@ int main(int argc, char **argv)
 	status = serve(&o);
 	free(start_dir);
 	free(peer);
+	free(home);
+	free(user);
 	str_list_clear(&o.allow);
 	str_list_clear(&o.deny);
 	return status;
