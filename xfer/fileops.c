@@ -407,7 +407,7 @@ int fileops_copy_slice(struct fileops_copy *c, size_t slice)
 {
 	if (c->left == 0)
 		return 0;
-#ifdef __linux__
+#ifdef HAVE_COPY_FILE_RANGE
 	if (!c->append && !c->no_kernel_copy) {
 		size_t want = c->left < slice ? (size_t)c->left : slice;
 		ssize_t n = copy_file_range(c->from, &c->from_offset, c->to, &c->to_offset, want, 0);

@@ -66,10 +66,10 @@ void sftp_client_symlink(struct sftp_client *c, const char *target, const char *
 /* An extension; body is what stands behind its name (borrowed, may be NULL). */
 void sftp_client_extended(struct sftp_client *c, enum sftp_extension x, const struct buf *body, sftp_reply_fn *fn, void *ctx);
 
+struct sftp_read { struct view handle; uint64_t offset; uint32_t length; };
 /* Up to `length` bytes. What the server sends goes to data piece by piece, then fn is told how many came: fewer than asked
  * for is no end of file, SFTP_EOF is. */
-void sftp_client_read(struct sftp_client *c, struct view handle, uint64_t offset, uint32_t length, sftp_data_fn *data,
-	sftp_reply_fn *fn, void *ctx);
+void sftp_client_read(struct sftp_client *c, const struct sftp_read *r, sftp_data_fn *data, sftp_reply_fn *fn, void *ctx);
 
 /* One WRITE at `offset`, read from fd at the same offset straight into the link, of at most `max` bytes and what link and
  * server allow. Returns how many; 0 when the file has no more there (nothing is sent, fn is not called); ERR_AGAIN when the

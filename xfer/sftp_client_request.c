@@ -256,8 +256,7 @@ void client_ask_limits(struct sftp_client *c)
 
 /* ---- READ, WRITE */
 
-void sftp_client_read(struct sftp_client *c, struct view handle, uint64_t offset, uint32_t length, sftp_data_fn *data,
-	sftp_reply_fn *fn, void *ctx)
+void sftp_client_read(struct sftp_client *c, const struct sftp_read *r, sftp_data_fn *data, sftp_reply_fn *fn, void *ctx)
 {
 	struct client_request *q;
 	size_t mark;
@@ -267,14 +266,14 @@ void sftp_client_read(struct sftp_client *c, struct view handle, uint64_t offset
 	if (q == NULL)
 		return;
 	q->data = data;
-	q->offset = offset;
-	q->length = length;
+	q->offset = r->offset;
+	q->length = r->length;
 	mark = buf_begin_string(&c->out);
 	buf_put_u8(&c->out, SFTP_READ);
 	buf_put_u32(&c->out, id);
-	buf_put_string(&c->out, handle.p, handle.n);
-	buf_put_u64(&c->out, offset);
-	buf_put_u32(&c->out, length);
+	buf_put_string(&c->out, r->handle.p, r->handle.n);
+	buf_put_u64(&c->out, r->offset);
+	buf_put_u32(&c->out, r->length);
 	end(c, mark);
 }
 
