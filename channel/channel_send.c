@@ -116,6 +116,12 @@ static bool channel_send_queue(struct channel *c, struct byte_queue *q, bool ext
 	return true;
 }
 
+static void channel_send_queues(struct channel *c)
+{
+	channel_send_queue(c, &c->out, false);
+	channel_send_queue(c, &c->err_out, true);
+}
+
 void channel_run(struct channel *c)
 {
 	struct run_queue *q = c->interactive ? &c->cs->interactive : &c->cs->bulk;
@@ -142,13 +148,13 @@ static void channel_produce(struct channel *c)
 	if (c->state != CHANNEL_OPEN)
 		return;
 	c->blocked = false;
-	channel_send_queue(c, &c->out, false);
-	channel_send_queue(c, &c->err_out, true);
+	channel_send_queues(c);
 	if (c->out.size == 0 && c->err_out.size == 0) {
 		if (c->pump)
 			pump_produce(c);
 		else if (c->has_link && c->link.user.writable && !c->link_told_end)
 			c->link.user.writable(c->link.user.ctx);
+		channel_send_queues(c);  /* what a filter made of the source */
 	}
 	channel_advance_close(c);
 	if (channel_wants_more(c) && c->remote_left > 0)
