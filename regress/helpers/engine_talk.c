@@ -3,7 +3,10 @@
  *   engine_talk server [NAME=VALUE...]      prints its port, serves one connection: anyone may log in, every command is cat
  *   engine_talk client PORT [NAME=VALUE...] logs in with key=FILE as user=NAME, runs cat, sends bytes=N through it
  *
- * kex, hostkey, cipher, mac, compress: lists for both directions; rekey: bytes. Exit status 0 if all went well. */
+ * kex, hostkey, cipher, mac, compress: lists for both directions; rekey: bytes; software: what follows SSH-2.0-.
+ * none=cipher or none=mac plays an HPN peer (spec hpn 2 and 3): the client re-keys to "none" alone as its first act after
+ * login, repeats the pseudo-algorithms, and does it all once more; the server lists "none" last from the start and re-keys
+ * right after the command; neither takes a packet of more than 32,896 bytes. Exit status 0 if all went well. */
 #include <sys/socket.h>
 
 #include <arpa/inet.h>
@@ -25,7 +28,7 @@
 #include "transport.h"
 #include "wire/messages.h"
 
-enum { WINDOW = 1 << 30, PACKET = 32768 };
+enum { WINDOW = 1 << 30, PACKET = 32768, HPN_BODY_MAX = 32896 };
 
 struct talk {
 	bool server;
@@ -35,6 +38,9 @@ struct talk {
 	const char *user;
 	struct err err;
 	bool done;
+	bool none, none_mac;             /* an HPN peer */
+	unsigned none_rekeys;
+	bool none_rekeys_due;
 	uint32_t peer_channel;
 	uint64_t window;                 /* of the peer */
 	uint64_t want, sent, got;        /* client: bytes of the pattern */
@@ -70,6 +76,12 @@ static void say(struct talk *k, uint8_t type, struct buf *b)
 	if (transport_send(k->t, type, b) < 0)
 		die("send", transport_err(k->t));
 	buf_free(b);
+}
+
+static void set_both(struct proposal *p, enum proposal_list c2s, const char *names)
+{
+	proposal_set(p, c2s, names);
+	proposal_set(p, (enum proposal_list)(c2s + 1), names);
 }
 
 /* ---- data ---- */
@@ -166,11 +178,43 @@ static void log_in(struct talk *k)
 	buf_free(&sig);
 }
 
+/* A re-key that offers nothing but none, with the pseudo-algorithms that belong to the first KEXINIT only. */
+static void rekey_to_none(struct talk *k)
+{
+	struct proposal p = { 0 };
+	char *kex = str_printf("%s,ext-info-c,kex-strict-c-v00@openssh.com", transport_proposal(k->t)->list[PROPOSAL_KEX]);
+
+	if (k->none_rekeys == 0) {
+		proposal_copy(&p, transport_proposal(k->t));
+		proposal_set(&p, PROPOSAL_KEX, kex);
+		set_both(&p, PROPOSAL_CIPHER_C2S, "none");
+		if (k->none_mac)
+			set_both(&p, PROPOSAL_MAC_C2S, "none");
+		transport_set_proposal(k->t, &p);
+		proposal_clear(&p);
+	}
+	free(kex);
+	k->none_rekeys++;
+	if (transport_rekey(k->t) < 0)
+		die("re-key", transport_err(k->t));
+}
+
+/* The second one follows as soon as the first is over. */
+static void keys_changed(void *ctx)
+{
+	struct talk *k = ctx;
+
+	if (k->none && !k->server && k->none_rekeys == 1)
+		k->none_rekeys_due = true;
+}
+
 static void open_session(struct talk *k)
 {
 	struct buf b = BUF_INIT(1024);
 
 	transport_set_authenticated(k->t);
+	if (k->none)
+		rekey_to_none(k);
 	buf_put_cstring(&b, "session");
 	buf_put_u32(&b, 0);
 	buf_put_u32(&b, WINDOW);
@@ -229,6 +273,8 @@ static void server_request(struct talk *k, struct reader *r)
 		return;
 	buf_put_u32(&b, k->peer_channel);
 	say(k, view_is(what, "exec") ? MSG_CHANNEL_SUCCESS : MSG_CHANNEL_FAILURE, &b);
+	if (k->none && view_is(what, "exec") && transport_rekey(k->t) < 0)
+		die("re-key", transport_err(k->t));
 }
 
 static void server_message(struct talk *k, const struct message *m, struct reader *r)
@@ -272,6 +318,8 @@ static void take_message(struct talk *k, const struct message *m)
 	struct reader r;
 
 	reader_init(&r, m->body.p, m->body.n);
+	if (k->none && m->body.n > HPN_BODY_MAX)
+		die("a packet that an HPN peer cannot open", &(struct err){ .code = ERR_PEER });
 	if (m->type == MSG_CHANNEL_WINDOW_ADJUST) {
 		reader_u32(&r);
 		k->window += reader_u32(&r);
@@ -328,6 +376,10 @@ static void run(struct talk *k)
 		}
 		if (!k->done && transport_tick(k->t, clock_mono_ms(), &next) < 0)
 			die("tick", transport_err(k->t));
+		if (k->none_rekeys_due && !transport_exchanging(k->t)) {
+			k->none_rekeys_due = false;
+			rekey_to_none(k);
+		}
 		if (!k->done && transport_authenticated(k->t))
 			pull(k);
 	}
@@ -335,12 +387,6 @@ static void run(struct talk *k)
 }
 
 /* ---- start ---- */
-
-static void set_both(struct proposal *p, enum proposal_list c2s, const char *names)
-{
-	proposal_set(p, c2s, names);
-	proposal_set(p, (enum proposal_list)(c2s + 1), names);
-}
 
 static void take_option(struct talk *k, struct transport_options *o, const char *arg)
 {
@@ -368,8 +414,23 @@ static void take_option(struct talk *k, struct transport_options *o, const char 
 		k->want = strtoull(value, NULL, 10);
 	if (str_starts(arg, "user="))
 		k->user = value;
+	if (str_starts(arg, "software="))
+		o->software = value;
+	if (str_starts(arg, "none="))
+		k->none = true;
+	if (str_starts(arg, "none=mac"))
+		k->none_mac = true;
 	if (str_starts(arg, "key=") && key_private_load(value, NULL, &k->key, NULL, &k->err) < 0)
 		die("key", &k->err);
+}
+
+/* As HPN servers do from the first KEXINIT on. */
+static void add_none(struct proposal *p, enum proposal_list c2s)
+{
+	char *names = str_printf("%s,none", p->list[c2s]);
+
+	set_both(p, c2s, names);
+	free(names);
 }
 
 static int serve(void)
@@ -405,7 +466,8 @@ int main(int argc, char **argv)
 	struct talk k = { .server = argc > 1 && strcmp(argv[1], "server") == 0, .waiting = BUF_INIT(64 << 20), .user = "" };
 	struct transport_options o = {
 		.server = k.server, .software = "Wirespeed_0.0_talk", .server_sig_algs = "ssh-ed25519",
-		.cb = { .ctx = &k, .check_host_key = check_host_key, .sign_hash = sign_hash, .host_key_for = host_key_for }
+		.cb = { .ctx = &k, .check_host_key = check_host_key, .sign_hash = sign_hash, .host_key_for = host_key_for,
+			.keys_changed = keys_changed }
 	};
 	struct buf b = BUF_INIT(100);
 	const struct sig_alg *alg;
@@ -423,6 +485,11 @@ int main(int argc, char **argv)
 	set_both(&o.proposal, PROPOSAL_COMPRESS_C2S, "none");
 	for (i = k.server ? 2 : 3; i < argc; i++)
 		take_option(&k, &o, argv[i]);
+	if (k.server && k.none) {
+		add_none(&o.proposal, PROPOSAL_CIPHER_C2S);
+		if (k.none_mac)
+			add_none(&o.proposal, PROPOSAL_MAC_C2S);
+	}
 	if (k.server) {
 		host_key = o.proposal.list[PROPOSAL_HOST_KEY];
 		alg = sig_alg_find((struct view){ (const uint8_t *)host_key, strcspn(host_key, ",") });
