@@ -6,10 +6,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include "base/err.h"
-#include "packet.h"
+#include "transport.h"
 #include "wire/reader.h"
 
-struct transport;
 
 enum userauth_verdict_kind {
 	USERAUTH_REFUSED, USERAUTH_ACCEPTED, USERAUTH_KEY_OK, USERAUTH_QUESTION, USERAUTH_DISCONNECT

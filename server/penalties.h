@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include "server/source.h"
+#include "server/peer_source.h"
 
 enum penalty_cause {     /* in the order of enum server_penalty of server/options.h */
 	PENALTY_CRASH, PENALTY_AUTHFAIL, PENALTY_NOAUTH, PENALTY_INVALIDUSER, PENALTY_GRACE, PENALTY_REFUSE, PENALTY_COUNT

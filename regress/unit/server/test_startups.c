@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
-#include "server/source.h"
+#include "server/peer_source.h"
 #include "server/startups.h"
 
 static void test_percent(void **state)

@@ -1,5 +1,5 @@
-/* server/source.c: masked peer addresses. */
-#include "server/source.h"
+/* server/peer_source.c: masked peer addresses. */
+#include "server/peer_source.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>

@@ -1,6 +1,6 @@
-/* server/source.h: where a connection comes from, cut to PerSourceNetBlockSize, so that one network counts as one. */
-#ifndef SERVER_SOURCE_H
-#define SERVER_SOURCE_H
+/* server/peer_source.h: where a connection comes from, cut to PerSourceNetBlockSize, so that one network counts as one. */
+#ifndef SERVER_PEER_SOURCE_H
+#define SERVER_PEER_SOURCE_H
 
 #include <stdbool.h>
 #include <stddef.h>
