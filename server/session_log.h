@@ -1,0 +1,10 @@
+/* server/session_log.h: the log lines of HPN-SSH about a connection (spec hpn 8.1): a fixed grammar that others parse. */
+#ifndef SERVER_SESSION_LOG_H
+#define SERVER_SESSION_LOG_H
+
+struct user;
+void session_log_kex(const struct user *u);
+void session_log_authname(const struct user *u);
+void session_log_throughput(const struct user *u);
+
+#endif
