@@ -15,8 +15,8 @@
 #include "io/worker.h"
 #include "server/monitor_wire.h"
 #include "server/proposals.h"
-#include "server/session.h"
-#include "server/session_log.h"
+#include "server/usession.h"
+#include "server/usession_log.h"
 #include "transport.h"
 
 enum {
@@ -34,8 +34,8 @@ void user_set_title(const struct user *u)
 	struct str_list ttys = { 0 };
 	char *joined;
 
-	for (struct session *s = u->sessions; s != NULL; s = session_next(s)) {
-		const char *tty = session_tty(s);
+	for (struct usession *s = u->sessions; s != NULL; s = usession_next(s)) {
+		const char *tty = usession_tty(s);
 
 		if (tty != NULL)
 			str_list_add(&ttys, str_starts(tty, "/dev/") ? tty + 5 : tty);
@@ -88,7 +88,7 @@ void user_free(struct user *u)
 {
 	if (u == NULL)
 		return;
-	sessions_end(u);
+	usessions_end(u);
 	if (u->loop != NULL)
 		user_timers_free(u);
 	channels_free(u->channels);
@@ -125,8 +125,8 @@ static int host_key_for(void *ctx, const struct sig_alg *alg, struct view *blob)
 
 static bool any_tty(const struct user *u)
 {
-	for (struct session *s = u->sessions; s != NULL; s = session_next(s))
-		if (session_has_tty(s))
+	for (struct usession *s = u->sessions; s != NULL; s = usession_next(s))
+		if (usession_has_tty(s))
 			return true;
 	return false;
 }
@@ -136,7 +136,7 @@ static void keys_changed(void *ctx)
 	struct user *u = ctx;
 	bool none = transport_cipher_none(u->transport);
 
-	session_log_kex(u);
+	usession_log_kex(u);
 	if (none && any_tty(u)) {
 		(void)carrier_fail(u->carrier, ERR_DENIED, DISCONNECT_KEX_FAILED,
 			"cipher none is refused while a terminal is open");
@@ -251,7 +251,7 @@ static void connection_ended(void *ctx)
 
 	u->leaving = true;
 	log_farewell(u);
-	session_log_throughput(u);
+	usession_log_throughput(u);
 	if (channels_count(u->channels) == 0) {
 		loop_stop(u->loop);
 		return;
@@ -332,7 +332,7 @@ int user_take_connection(struct user *u, struct err *e)
 int user_run(struct user *u, struct err *e)
 {
 	user_set_title(u);
-	session_log_authname(u);
+	usession_log_authname(u);
 	write_auth_info(u);
 	net_set_tos(u->start->in, u->options.ipqos.bulk);
 	user_announce_host_keys(u);

@@ -7,15 +7,17 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "channel/carrier.h"
-#include "server/session.h"
+#include "server/usession.h"
 #include "server/monitor_wire.h"
 #include "transport.h"
 
 /* ---- channels */
 
-static uint32_t open_session(struct user *u, struct channel *c, struct reader *extra, struct channel_user *out, char *text,
-	size_t text_size)
+static uint32_t open_session(struct user *u, struct channel *c, struct reader *extra, struct channel_answer *answer)
 {
+	char *text = answer->text;
+	const size_t text_size = sizeof(answer->text);
+
 	if (reader_end(extra, NULL, "session") < 0) {
 		(void)str_copy(text, text_size, "malformed request");
 		return OPEN_ADMINISTRATIVELY_PROHIBITED;
@@ -36,7 +38,7 @@ static uint32_t open_session(struct user *u, struct channel *c, struct reader *e
 		free(who);
 		return u->options.max_sessions == 0 ? OPEN_ADMINISTRATIVELY_PROHIBITED : OPEN_RESOURCE_SHORTAGE;
 	}
-	session_new(u, c, out);
+	usession_new(u, c, &answer->user);
 	return 0;
 }
 
@@ -84,20 +86,20 @@ static const struct refused_type {
 	{ "tun@openssh.com", log_tun },
 };
 
-uint32_t user_channel_open(void *ctx, struct channel *c, struct view type, struct reader *extra, struct channel_user *out,
-	char *text, size_t text_size)
+uint32_t user_channel_open(void *ctx, struct channel *c, struct view type, struct reader *extra,
+	struct channel_answer *answer)
 {
 	struct user *u = ctx;
 
 	if (view_is(type, "session"))
-		return open_session(u, c, extra, out, text, text_size);
+		return open_session(u, c, extra, answer);
 	for (size_t i = 0; i < MEM_COUNT(refused_types); i++)
 		if (view_is(type, refused_types[i].type)) {
 			refused_types[i].log(extra);
-			(void)str_copy(text, text_size, "administratively prohibited");
+			(void)str_copy(answer->text, sizeof(answer->text), "administratively prohibited");
 			return OPEN_ADMINISTRATIVELY_PROHIBITED;
 		}
-	(void)str_copy(text, text_size, "unknown channel type");
+	(void)str_copy(answer->text, sizeof(answer->text), "unknown channel type");
 	return OPEN_UNKNOWN_CHANNEL_TYPE;
 }
 

@@ -14,7 +14,7 @@ struct carrier;
 struct channels;
 struct loop;
 struct loop_timer;
-struct session;
+struct usession;
 struct transport;
 struct worker;
 
@@ -29,7 +29,7 @@ struct user {
 	struct carrier *carrier;
 	struct channels *channels;
 	struct worker *worker;           /* for file calls that block; made when first needed */
-	struct session *sessions;
+	struct usession *sessions;
 	unsigned session_count;
 	bool no_more_sessions;
 	bool leaving;                    /* the connection has ended */
@@ -56,8 +56,8 @@ void user_set_title(const struct user *u);
 void user_update_proposal(struct user *u);
 
 /* user_channels.c: what the peer opens and asks of the whole connection */
-uint32_t user_channel_open(void *ctx, struct channel *c, struct view type, struct reader *extra, struct channel_user *out,
-	char *text, size_t text_size);
+uint32_t user_channel_open(void *ctx, struct channel *c, struct view type, struct reader *extra,
+	struct channel_answer *answer);
 bool user_global_request(void *ctx, struct view name, struct reader *body, bool want_reply, struct buf *reply);
 void user_announce_host_keys(struct user *u);
 

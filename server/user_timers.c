@@ -8,7 +8,7 @@
 #include "base/match.h"
 #include "channel/carrier.h"
 #include "io/loop.h"
-#include "server/session.h"
+#include "server/usession.h"
 #include "transport.h"
 
 enum { LOOK_MS = 1000 };
@@ -32,7 +32,7 @@ static void alive_global_reply(void *ctx, bool ok, struct reader *body)
 
 static void ask_client(struct user *u)
 {
-	struct channel *c = session_any_channel(u);
+	struct channel *c = usession_any_channel(u);
 	int rc;
 
 	u->alive_unanswered++;
@@ -76,14 +76,14 @@ static void close_idle_sessions(struct user *u)
 {
 	const struct conf_timeouts *t = &u->options.channel_timeout;
 
-	for (struct session *s = session_first(u); s != NULL; s = session_next(s)) {
-		struct channel *c = session_channel(s);
+	for (struct usession *s = usession_first(u); s != NULL; s = usession_next(s)) {
+		struct channel *c = usession_channel(s);
 
 		for (size_t i = 0; c != NULL && i < t->count; i++) {
 			bool global = strcmp(t->v[i].pattern, "global") == 0;
 			uint64_t idle_ms = global ? channels_idle_ms(u->channels) : channel_idle_ms(c);
 
-			if (!global && !match_pattern(session_kind(s), t->v[i].pattern))
+			if (!global && !match_pattern(usession_kind(s), t->v[i].pattern))
 				continue;
 			if (t->v[i].seconds > 0 && idle_ms >= (uint64_t)t->v[i].seconds * 1000) {
 				log_verbose("channel %u: closing after %u seconds of inactivity", channel_id(c), t->v[i].seconds);

@@ -1,4 +1,4 @@
-/* server/session_exec.c: from a request to what is really run: forced commands, SFTP, expired passwords, nologin (spec
+/* server/usession_exec.c: from a request to what is really run: forced commands, SFTP, expired passwords, nologin (spec
  * options-server 8). */
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/path.h"
-#include "server/session_private.h"
+#include "server/usession_private.h"
 #include "transport.h"
 
 enum { NOLOGIN_MAX = 64 * 1024, EXIT_NOLOGIN = 254 };
@@ -16,7 +16,7 @@ enum { NOLOGIN_MAX = 64 * 1024, EXIT_NOLOGIN = 254 };
 #define PASSWD "/usr/bin/passwd"
 
 /* What is forced, and by whom; NULL: nothing. */
-static const char *forced_command(const struct session *s, const char **by)
+static const char *forced_command(const struct usession *s, const char **by)
 {
 	const struct user *u = s->u;
 
@@ -27,7 +27,7 @@ static const char *forced_command(const struct session *s, const char **by)
 	return u->setup.key_options.command;
 }
 
-static void log_start(const struct session *s, const char *command, const char *subsystem, const char *forced,
+static void log_start(const struct usession *s, const char *command, const char *subsystem, const char *forced,
 	const char *by)
 {
 	const struct user_setup *setup = &s->u->setup;
@@ -50,14 +50,14 @@ static void log_start(const struct session *s, const char *command, const char *
 	free(what);
 }
 
-static void set_kind(struct session *s, const char *command, const char *subsystem)
+static void set_kind(struct usession *s, const char *command, const char *subsystem)
 {
 	free(s->kind);
 	s->kind = subsystem != NULL ? str_printf("session:subsystem:%s", subsystem) :
 		mem_strdup(command != NULL ? "session:command" : "session:shell");
 }
 
-void session_fail(struct session *s, int status, const char *fmt, ...)
+void usession_fail(struct usession *s, int status, const char *fmt, ...)
 {
 	char text[1024];
 	va_list ap;
@@ -65,10 +65,10 @@ void session_fail(struct session *s, int status, const char *fmt, ...)
 	va_start(ap, fmt);
 	(void)vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
-	session_write_error(s, text);
-	session_send_status(s, (uint32_t)status);
+	usession_write_error(s, text);
+	usession_send_status(s, (uint32_t)status);
 	s->exited = s->sources_ended = true;
-	session_finish_when_done(s);
+	usession_finish_when_done(s);
 }
 
 /* ---- what stands in the way */
@@ -79,17 +79,17 @@ static bool is_internal_sftp(const char *command)
 }
 
 /* ForceCommand internal-sftp serves files and nothing else. */
-static bool refuse_other_than_sftp(struct session *s, const char *forced, const char *subsystem)
+static bool refuse_other_than_sftp(struct usession *s, const char *forced, const char *subsystem)
 {
 	if (forced == NULL || !is_internal_sftp(forced) || (subsystem != NULL && strcmp(subsystem, "sftp") == 0))
 		return false;
 	log_error("Connection from user %s %s port %u: refusing non-sftp session", s->u->setup.user,
 		s->u->setup.ends.remote_ip, s->u->setup.ends.remote_port);
-	session_fail(s, 1, "This service allows sftp connections only.\n");
+	usession_fail(s, 1, "This service allows sftp connections only.\n");
 	return true;
 }
 
-static bool nologin_stands(struct session *s)
+static bool nologin_stands(struct usession *s)
 {
 	struct err e = { 0 };
 	struct stat st;
@@ -100,32 +100,32 @@ static bool nologin_stands(struct session *s)
 		return false;
 	log_info("User %s not allowed because %s exists", s->u->setup.user, NOLOGIN);
 	if (path_read_file(NOLOGIN, NOLOGIN_MAX, &text, &n, &e) < 0) {
-		session_fail(s, EXIT_NOLOGIN, "%s", "");
+		usession_fail(s, EXIT_NOLOGIN, "%s", "");
 		return true;
 	}
-	session_write_error(s, text);
+	usession_write_error(s, text);
 	free(text);
-	session_fail(s, EXIT_NOLOGIN, "%s", "");
+	usession_fail(s, EXIT_NOLOGIN, "%s", "");
 	return true;
 }
 
 /* With a terminal the password is changed first, and only that. */
-static bool password_stands(struct session *s)
+static bool password_stands(struct usession *s)
 {
 	if (!s->u->setup.password_expired)
 		return false;
-	session_write_error(s, "WARNING: Your password has expired.\n");
+	usession_write_error(s, "WARNING: Your password has expired.\n");
 	if (!s->has_tty) {
-		session_fail(s, 1, "Password change required but no TTY available.\n");
+		usession_fail(s, 1, "Password change required but no TTY available.\n");
 		return true;
 	}
-	session_write(s, "You must change your password now and log in again!\n");
+	usession_write(s, "You must change your password now and log in again!\n");
 	free(s->command);
 	s->command = mem_strdup("exec " PASSWD);
 	return false;
 }
 
-static void warn_no_home(struct session *s)
+static void warn_no_home(struct usession *s)
 {
 	const struct user_setup *setup = &s->u->setup;
 	struct stat st;
@@ -135,14 +135,14 @@ static void warn_no_home(struct session *s)
 	if (stat(setup->home, &st) < 0 || access(setup->home, X_OK) < 0) {
 		char *text = str_printf("Could not chdir to home directory %s: No such file or directory\n", setup->home);
 
-		session_write_error(s, text);
+		usession_write_error(s, text);
 		free(text);
 	}
 }
 
 /* ---- start */
 
-bool session_exec(struct session *s, const char *command, const char *subsystem)
+bool usession_exec(struct usession *s, const char *command, const char *subsystem)
 {
 	struct err e = { 0 };
 	const char *by, *forced = forced_command(s, &by), *run = forced != NULL ? forced : command;
@@ -162,14 +162,14 @@ bool session_exec(struct session *s, const char *command, const char *subsystem)
 	user_set_title(s->u);
 	if (nologin_stands(s) || password_stands(s))
 		return true;
-	if (s->command != NULL && session_try_sftp(s, s->command))
+	if (s->command != NULL && usession_try_sftp(s, s->command))
 		return true;
 	if (s->command == NULL && s->has_tty)
-		session_greet(s);
+		usession_greet(s);
 	warn_no_home(s);
-	if (!session_start_program(s, &e)) {
+	if (!usession_start_program(s, &e)) {
 		log_error("session of %s: %s", s->u->setup.user, err_text(&e));
-		session_fail(s, 255, "%s\n", err_text(&e));
+		usession_fail(s, 255, "%s\n", err_text(&e));
 	}
 	return true;
 }

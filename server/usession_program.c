@@ -1,4 +1,4 @@
-/* server/session_program.c: the program of a session as a child: its descriptors, environment, ~/.ssh/rc, shell. */
+/* server/usession_program.c: the program of a session as a child: its descriptors, environment, ~/.ssh/rc, shell. */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -15,15 +15,15 @@
 #include "io/net.h"
 #include "io/spawn.h"
 #include "paths.h"
-#include "server/session_env.h"
-#include "server/session_private.h"
+#include "server/usession_env.h"
+#include "server/usession_private.h"
 
 enum { ENV_FILE_MAX = 1024 * 1024, PIPE_WANTED = 1024 * 1024, DRAIN_MS = 10 };
 #define SYSTEM_RC PATH_SYSCONFDIR "/sshrc"
 
 /* ---- environment */
 
-static char *read_user_environment(const struct session *s)
+static char *read_user_environment(const struct usession *s)
 {
 	char *path, *text = NULL;
 	size_t n;
@@ -37,11 +37,11 @@ static char *read_user_environment(const struct session *s)
 	return text;
 }
 
-void session_build_env(struct session *s)
+void usession_build_env(struct usession *s)
 {
 	const struct user *u = s->u;
 	const struct user_setup *setup = &u->setup;
-	struct session_env in = {
+	struct usession_env in = {
 		.client = &s->client_env, .user = setup->user, .home = setup->home, .shell = setup->shell,
 		.root = setup->user_is_root, .use_pam = setup->use_pam, .tz = getenv("TZ"),
 		.term = s->has_tty ? s->term : NULL, .key_environment = &setup->key_options.environment,
@@ -52,7 +52,7 @@ void session_build_env(struct session *s)
 		.original_command = s->original,
 	};
 
-	session_env_build(&in, &s->env);
+	usession_env_build(&in, &s->env);
 	mem_free_string(in.file_text);
 }
 
@@ -60,7 +60,7 @@ void session_build_env(struct session *s)
 
 struct ends { int source, sink, err_source; };   /* ours */
 
-static bool make_pipes(struct session *s, struct ends *ours, struct err *e)
+static bool make_pipes(struct usession *s, struct ends *ours, struct err *e)
 {
 	int in[2], out[2], err[2];
 
@@ -83,7 +83,7 @@ static bool make_pipes(struct session *s, struct ends *ours, struct err *e)
 	return true;
 }
 
-static bool use_tty(struct session *s, struct ends *ours, struct err *e)
+static bool use_tty(struct usession *s, struct ends *ours, struct err *e)
 {
 	/* The pump owns copies; the master stays ours for its size and for looking whether something is left in it. */
 	int source = fcntl(s->master, F_DUPFD_CLOEXEC, 3), sink = fcntl(s->master, F_DUPFD_CLOEXEC, 3);
@@ -100,7 +100,7 @@ static bool use_tty(struct session *s, struct ends *ours, struct err *e)
 	return true;
 }
 
-static void close_child_ends(struct session *s)
+static void close_child_ends(struct usession *s)
 {
 	int *ends[] = { &s->child_in, &s->child_out, &s->child_err };
 
@@ -117,7 +117,7 @@ static void close_child_ends(struct session *s)
  * not hold the session. */
 static void drain_terminal(void *ctx)
 {
-	struct session *s = ctx;
+	struct usession *s = ctx;
 	struct pollfd p = { .fd = s->master, .events = POLLIN };
 
 	if (s->c == NULL || s->sources_ended)
@@ -125,28 +125,28 @@ static void drain_terminal(void *ctx)
 	if (poll(&p, 1, 0) <= 0) {
 		channel_stop_source(s->c);
 		s->sources_ended = true;
-		session_finish_when_done(s);
+		usession_finish_when_done(s);
 		return;
 	}
 	loop_timer_arm(s->drain, DRAIN_MS);
 }
 
-static void program_ended(struct session *s, int status)
+static void program_ended(struct usession *s, int status)
 {
 	s->exited = true;
-	session_send_exit(s, status);
+	usession_send_exit(s, status);
 	if (s->has_tty && !s->sources_ended && s->c != NULL) {
 		s->drain = loop_timer_add(s->u->loop, drain_terminal, s);
 		loop_timer_arm(s->drain, DRAIN_MS);
 	}
-	session_finish_when_done(s);
+	usession_finish_when_done(s);
 }
 
-static bool start_main(struct session *s, struct err *e);
+static bool start_main(struct usession *s, struct err *e);
 
 static void child_ended(void *ctx, pid_t pid, int status)
 {
-	struct session *s = ctx;
+	struct usession *s = ctx;
 	struct err e = { 0 };
 
 	log_debug("process %ld ended with status 0x%x", (long)pid, (unsigned)status);
@@ -159,13 +159,13 @@ static void child_ended(void *ctx, pid_t pid, int status)
 	s->rc_running = false;
 	if (!start_main(s, &e)) {
 		log_error("session of %s: %s", s->u->setup.user, err_text(&e));
-		session_fail(s, 255, "%s\n", err_text(&e));
+		usession_fail(s, 255, "%s\n", err_text(&e));
 	}
 }
 
 /* ---- starting */
 
-static bool spawn(struct session *s, const char *path, char *const *argv, bool with_terminal, struct err *e)
+static bool spawn(struct usession *s, const char *path, char *const *argv, bool with_terminal, struct err *e)
 {
 	struct spawn_options o = SPAWN_OPTIONS_INIT;
 	char *const none[] = { NULL };
@@ -188,7 +188,7 @@ static bool spawn(struct session *s, const char *path, char *const *argv, bool w
 	return s->child != NULL;
 }
 
-static bool start_main(struct session *s, struct err *e)
+static bool start_main(struct usession *s, struct err *e)
 {
 	const char *shell = s->u->setup.shell, *base = path_base_name(shell);
 	char *argv[4] = { NULL };
@@ -207,7 +207,7 @@ static bool start_main(struct session *s, struct err *e)
 }
 
 /* The script to run before the program; NULL: none. Allocated. */
-static char *rc_command(const struct session *s, bool *by_shell)
+static char *rc_command(const struct usession *s, bool *by_shell)
 {
 	const struct user *u = s->u;
 	char *rc = str_printf("%s/.ssh/rc", u->setup.home);
@@ -222,7 +222,7 @@ static char *rc_command(const struct session *s, bool *by_shell)
 	return stat(SYSTEM_RC, &st) == 0 ? mem_strdup(SYSTEM_RC) : NULL;
 }
 
-static bool start_rc(struct session *s, const char *command, bool by_shell, struct err *e)
+static bool start_rc(struct usession *s, const char *command, bool by_shell, struct err *e)
 {
 	const char *shell = by_shell ? s->u->setup.shell : "/bin/sh";
 	char *argv[4] = { mem_strdup(path_base_name(shell)), mem_strdup(by_shell ? "-c" : command),
@@ -238,7 +238,7 @@ static bool start_rc(struct session *s, const char *command, bool by_shell, stru
 	return ok;
 }
 
-bool session_start_program(struct session *s, struct err *e)
+bool usession_start_program(struct usession *s, struct err *e)
 {
 	struct ends ours;
 	struct channel_pump pump = { .own = true, .err_sink = -1 };
@@ -247,7 +247,7 @@ bool session_start_program(struct session *s, struct err *e)
 
 	if (!(s->has_tty ? use_tty(s, &ours, e) : make_pipes(s, &ours, e)))
 		return false;
-	session_build_env(s);
+	usession_build_env(s);
 	rc = rc_command(s, &by_shell);
 	ok = rc != NULL ? start_rc(s, rc, by_shell, e) : start_main(s, e);
 	free(rc);

@@ -1,5 +1,5 @@
-/* server/session_log.c: lines for scrapers. */
-#include "server/session_log.h"
+/* server/usession_log.c: lines for scrapers. */
+#include "server/usession_log.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "server/user_private.h"
 #include "transport.h"
 
-void session_log_kex(const struct user *u)
+void usession_log_kex(const struct user *u)
 {
 	const struct agreement *a = transport_agreement(u->transport);
 
@@ -17,7 +17,7 @@ void session_log_kex(const struct user *u)
 		u->setup.ends.remote_port, a->cipher_c2s, a->mac_c2s, a->compress_c2s);
 }
 
-void session_log_authname(const struct user *u)
+void usession_log_authname(const struct user *u)
 {
 	char *user = str_escape_log(u->setup.user, strlen(u->setup.user), 128);
 
@@ -26,7 +26,7 @@ void session_log_authname(const struct user *u)
 	free(user);
 }
 
-void session_log_throughput(const struct user *u)
+void usession_log_throughput(const struct user *u)
 {
 	uint64_t in = transport_bytes(u->transport, PACKET_IN), out = transport_bytes(u->transport, PACKET_OUT);
 	uint64_t ms = clock_mono_ms() - u->start_ms;

@@ -1,5 +1,5 @@
-/* server/session.c: the life of a session: its requests, how it ends (RFC 4254 §6.2 to 6.10). */
-#include "server/session.h"
+/* server/usession.c: the life of a session: its requests, how it ends (RFC 4254 §6.2 to 6.10). */
+#include "server/usession.h"
 
 #include <signal.h>
 #include <stdlib.h>
@@ -9,22 +9,22 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "io/loop.h"
-#include "server/session_env.h"
-#include "server/session_private.h"
+#include "server/usession_env.h"
+#include "server/usession_private.h"
 #include "transport.h"
 
 enum { COMMAND_MAX = 128 * 1024, NAME_MAX_BYTES = 1024, ENV_VALUE_MAX = 32 * 1024 };
 
-struct session *session_first(struct user *u) { return u->sessions; }
-struct session *session_next(struct session *s) { return s->next; }
-struct channel *session_channel(struct session *s) { return s->c; }
-const char *session_kind(const struct session *s) { return s->kind; }
-bool session_has_tty(const struct session *s) { return s->has_tty; }
-const char *session_tty(const struct session *s) { return s->tty; }
+struct usession *usession_first(struct user *u) { return u->sessions; }
+struct usession *usession_next(struct usession *s) { return s->next; }
+struct channel *usession_channel(struct usession *s) { return s->c; }
+const char *usession_kind(const struct usession *s) { return s->kind; }
+bool usession_has_tty(const struct usession *s) { return s->has_tty; }
+const char *usession_tty(const struct usession *s) { return s->tty; }
 
-struct channel *session_any_channel(struct user *u)
+struct channel *usession_any_channel(struct user *u)
 {
-	for (struct session *s = u->sessions; s != NULL; s = s->next)
+	for (struct usession *s = u->sessions; s != NULL; s = s->next)
 		if (s->c != NULL && channel_is_open(s->c))
 			return s->c;
 	return NULL;
@@ -32,17 +32,17 @@ struct channel *session_any_channel(struct user *u)
 
 /* ---- requests */
 
-static bool on_pty(struct session *s, struct reader *body)
+static bool on_pty(struct usession *s, struct reader *body)
 {
-	return !s->started && !s->has_tty && session_pty_request(s, body);
+	return !s->started && !s->has_tty && usession_pty_request(s, body);
 }
 
-static bool on_window(struct session *s, struct reader *body)
+static bool on_window(struct usession *s, struct reader *body)
 {
-	return session_window_change(s, body);
+	return usession_window_change(s, body);
 }
 
-static bool on_env(struct session *s, struct reader *body)
+static bool on_env(struct usession *s, struct reader *body)
 {
 	struct err e = { 0 };
 	char *name, *value;
@@ -52,21 +52,21 @@ static bool on_env(struct session *s, struct reader *body)
 		log_debug("%s", err_text(&e));
 		return false;
 	}
-	ok = !s->started && s->client_env.count < SESSION_CLIENT_ENV_MAX && strlen(value) <= ENV_VALUE_MAX &&
-		session_env_accepted(&s->u->options.accept_env, name);
+	ok = !s->started && s->client_env.count < USESSION_CLIENT_ENV_MAX && strlen(value) <= ENV_VALUE_MAX &&
+		usession_env_accepted(&s->u->options.accept_env, name);
 	if (ok)
-		session_env_set(&s->client_env, name, value);
+		usession_env_set(&s->client_env, name, value);
 	free(name);
 	free(value);
 	return ok;
 }
 
-static bool on_shell(struct session *s, struct reader *body)
+static bool on_shell(struct usession *s, struct reader *body)
 {
-	return reader_end(body, NULL, "shell request") == 0 && session_exec(s, NULL, NULL);
+	return reader_end(body, NULL, "shell request") == 0 && usession_exec(s, NULL, NULL);
 }
 
-static bool on_exec(struct session *s, struct reader *body)
+static bool on_exec(struct usession *s, struct reader *body)
 {
 	struct err e = { 0 };
 	char *command;
@@ -76,7 +76,7 @@ static bool on_exec(struct session *s, struct reader *body)
 		log_debug("%s", err_text(&e));
 		return false;
 	}
-	ok = session_exec(s, command, NULL);
+	ok = usession_exec(s, command, NULL);
 	free(command);
 	return ok;
 }
@@ -89,7 +89,7 @@ static const char *find_subsystem(const struct user *u, const char *name)
 	return NULL;
 }
 
-static bool on_subsystem(struct session *s, struct reader *body)
+static bool on_subsystem(struct usession *s, struct reader *body)
 {
 	struct err e = { 0 };
 	const char *command;
@@ -102,7 +102,7 @@ static bool on_subsystem(struct session *s, struct reader *body)
 	}
 	command = find_subsystem(s->u, name);
 	if (command != NULL) {
-		ok = session_exec(s, command, name);
+		ok = usession_exec(s, command, name);
 	}
 	if (!ok) {
 		char *shown = str_escape_log(name, strlen(name), 100);
@@ -116,7 +116,7 @@ static bool on_subsystem(struct session *s, struct reader *body)
 }
 
 /* RFC 4254 §6.9. Not for programs that were not the client's choice. */
-static bool on_signal(struct session *s, struct reader *body)
+static bool on_signal(struct usession *s, struct reader *body)
 {
 	static const int allowed[] = { SIGHUP, SIGINT, SIGKILL, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2 };
 	struct view name = reader_string(body);
@@ -134,35 +134,35 @@ static bool on_signal(struct session *s, struct reader *body)
 	return killpg(s->pid, signo) == 0;
 }
 
-static bool on_agent(struct session *s, struct reader *body)
+static bool on_agent(struct usession *s, struct reader *body)
 {
 	(void)body;
 	if (transport_cipher_none(s->u->transport)) {
 		log_info("agent forwarding refused: the connection is not encrypted");
-		session_write_error(s, "sshd: no agent forwarding: this connection is not encrypted (cipher none)\n");
+		usession_write_error(s, "sshd: no agent forwarding: this connection is not encrypted (cipher none)\n");
 	}
 	return false;
 }
 
-static bool on_x11(struct session *s, struct reader *body)
+static bool on_x11(struct usession *s, struct reader *body)
 {
 	(void)body;
 	if (transport_cipher_none(s->u->transport)) {
 		log_info("X11 forwarding refused: the connection is not encrypted");
-		session_write_error(s, "sshd: no X11 forwarding: this connection is not encrypted (cipher none)\n");
+		usession_write_error(s, "sshd: no X11 forwarding: this connection is not encrypted (cipher none)\n");
 	}
 	return false;
 }
 
-static bool on_break(struct session *s, struct reader *body)
+static bool on_break(struct usession *s, struct reader *body)
 {
 	(void)reader_u32(body);          /* duration: a pty has none */
 	return s->has_tty && reader_end(body, NULL, "break request") == 0;
 }
 
-static const struct session_row {
+static const struct usession_row {
 	const char *name;
-	bool (*handle)(struct session *s, struct reader *body);
+	bool (*handle)(struct usession *s, struct reader *body);
 } rows[] = {
 	{ "pty-req", on_pty }, { "window-change", on_window }, { "env", on_env }, { "shell", on_shell },
 	{ "exec", on_exec }, { "subsystem", on_subsystem }, { "signal", on_signal }, { "x11-req", on_x11 },
@@ -171,7 +171,7 @@ static const struct session_row {
 
 static bool on_request(void *ctx, struct channel *c, struct view name, struct reader *body, bool want_reply)
 {
-	struct session *s = ctx;
+	struct usession *s = ctx;
 
 	(void)c;
 	(void)want_reply;
@@ -183,7 +183,7 @@ static bool on_request(void *ctx, struct channel *c, struct view name, struct re
 
 /* ---- the end */
 
-void session_send_status(struct session *s, uint32_t status)
+void usession_send_status(struct usession *s, uint32_t status)
 {
 	struct buf b = BUF_INIT(16);
 
@@ -195,7 +195,7 @@ void session_send_status(struct session *s, uint32_t status)
 	buf_free(&b);
 }
 
-static void send_signal(struct session *s, int signo, bool core)
+static void send_signal(struct usession *s, int signo, bool core)
 {
 	const char *known = session_signal_name(signo);
 	struct session_exit_signal x = { .core = core };
@@ -212,7 +212,7 @@ static void send_signal(struct session *s, int signo, bool core)
 }
 
 /* RFC 4254 §6.10, once, before CLOSE. */
-void session_send_exit(struct session *s, int wait_status)
+void usession_send_exit(struct usession *s, int wait_status)
 {
 	if (s->c == NULL)
 		return;
@@ -223,10 +223,10 @@ void session_send_exit(struct session *s, int wait_status)
 		send_signal(s, WTERMSIG(wait_status), false);
 #endif
 	else
-		session_send_status(s, (uint32_t)WEXITSTATUS(wait_status));
+		usession_send_status(s, (uint32_t)WEXITSTATUS(wait_status));
 }
 
-void session_finish_when_done(struct session *s)
+void usession_finish_when_done(struct usession *s)
 {
 	if (s->c == NULL || s->closing || !s->exited)
 		return;
@@ -237,7 +237,7 @@ void session_finish_when_done(struct session *s)
 	channel_close(s->c);
 }
 
-static void log_close(const struct session *s)
+static void log_close(const struct usession *s)
 {
 	const struct user_setup *setup = &s->u->setup;
 
@@ -245,20 +245,20 @@ static void log_close(const struct session *s)
 		setup->ends.remote_port, channel_id(s->c));
 }
 
-static void session_free(struct session *s)
+static void usession_free(struct usession *s)
 {
 	struct user *u = s->u;
 
-	for (struct session **p = &u->sessions; *p != NULL; p = &(*p)->next)
+	for (struct usession **p = &u->sessions; *p != NULL; p = &(*p)->next)
 		if (*p == s) {
 			*p = s->next;
 			break;
 		}
 	u->session_count--;
-	session_sftp_free(s);
+	usession_sftp_free(s);
 	loop_child_remove(s->child);
 	loop_timer_remove(s->drain);
-	session_pty_free(s);
+	usession_pty_free(s);
 	for (int i = 0; i < 3; i++) {
 		int *fd = i == 0 ? &s->child_in : i == 1 ? &s->child_out : &s->child_err;
 		if (*fd >= 0)
@@ -278,30 +278,30 @@ static void session_free(struct session *s)
 
 static void on_sources_ended(void *ctx, struct channel *c)
 {
-	struct session *s = ctx;
+	struct usession *s = ctx;
 
 	(void)c;
 	s->sources_ended = true;
 	/* The output is complete although the program may go on: the peer learns that now. */
 	if (!s->exited && !s->has_tty)
 		channel_send_eof(s->c);
-	session_finish_when_done(s);
+	usession_finish_when_done(s);
 }
 
 static void on_closed(void *ctx, struct channel *c)
 {
-	struct session *s = ctx;
+	struct usession *s = ctx;
 
 	(void)c;
 	log_close(s);
 	s->c = NULL;
 	/* A program with pipes may go on without us; one on a terminal is hung up when the master closes. */
-	session_free(s);
+	usession_free(s);
 }
 
-void session_new(struct user *u, struct channel *c, struct channel_user *out)
+void usession_new(struct user *u, struct channel *c, struct channel_user *out)
 {
-	struct session *s = mem_zalloc(sizeof(*s));
+	struct usession *s = mem_zalloc(sizeof(*s));
 
 	s->u = u;
 	s->c = c;
@@ -313,14 +313,14 @@ void session_new(struct user *u, struct channel *c, struct channel_user *out)
 	*out = (struct channel_user){ .ctx = s, .request = on_request, .sources_ended = on_sources_ended, .closed = on_closed };
 }
 
-void sessions_end(struct user *u)
+void usessions_end(struct user *u)
 {
 	while (u->sessions != NULL) {
-		struct session *s = u->sessions;
+		struct usession *s = u->sessions;
 
 		if (s->has_tty && s->pid > 0)
 			(void)killpg(s->pid, SIGHUP);
 		s->c = NULL;
-		session_free(s);
+		usession_free(s);
 	}
 }

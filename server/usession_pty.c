@@ -1,4 +1,4 @@
-/* server/session_pty.c: terminals of sessions (RFC 4254 §6.2, 6.7) and what is written on them before the shell. */
+/* server/usession_pty.c: terminals of sessions (RFC 4254 §6.2, 6.7) and what is written on them before the shell. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,20 +13,20 @@
 #include "io/net.h"
 #include "platform/pty.h"
 #include "platform/ttymodes.h"
-#include "server/session_private.h"
+#include "server/usession_private.h"
 #include "transport.h"
 
 enum { MOTD_MAX = 256 * 1024 };
 #define MOTD "/etc/motd"
 
-static bool pty_permitted(struct session *s)
+static bool pty_permitted(struct usession *s)
 {
 	struct user *u = s->u;
 
 	if (transport_cipher_none(u->transport)) {
 		/* Whoever types a password here would send it in clear (design 5; spec hpn W1). */
 		log_info("terminal refused: the connection is not encrypted");
-		session_write_error(s, "sshd: no terminal: this connection is not encrypted (cipher none)\n");
+		usession_write_error(s, "sshd: no terminal: this connection is not encrypted (cipher none)\n");
 		return false;
 	}
 	if (!u->options.permit_tty || !u->setup.key_options.pty) {
@@ -45,7 +45,7 @@ static void set_size(int master, uint32_t columns, uint32_t rows, uint32_t width
 		log_debug("terminal size: %s", err_text(&e));
 }
 
-static bool open_pty(struct session *s, const struct session_pty *p)
+static bool open_pty(struct usession *s, const struct session_pty *p)
 {
 	struct pty_grant grant;
 	struct err e = { 0 };
@@ -66,7 +66,7 @@ static bool open_pty(struct session *s, const struct session_pty *p)
 	return true;
 }
 
-bool session_pty_request(struct session *s, struct reader *body)
+bool usession_pty_request(struct usession *s, struct reader *body)
 {
 	struct session_pty p;
 	struct err e = { 0 };
@@ -89,7 +89,7 @@ bool session_pty_request(struct session *s, struct reader *body)
 	return ok;
 }
 
-bool session_window_change(struct session *s, struct reader *body)
+bool usession_window_change(struct usession *s, struct reader *body)
 {
 	struct session_window w;
 
@@ -99,7 +99,7 @@ bool session_window_change(struct session *s, struct reader *body)
 	return true;
 }
 
-void session_pty_free(struct session *s)
+void usession_pty_free(struct usession *s)
 {
 	if (s->master >= 0)
 		close(s->master);
@@ -131,7 +131,7 @@ static char *with_cr(const char *text)
 	return out;
 }
 
-void session_write(struct session *s, const char *text)
+void usession_write(struct usession *s, const char *text)
 {
 	char *out;
 
@@ -142,28 +142,28 @@ void session_write(struct session *s, const char *text)
 	free(out);
 }
 
-void session_write_error(struct session *s, const char *text)
+void usession_write_error(struct usession *s, const char *text)
 {
 	if (s->has_tty) {
-		session_write(s, text);
+		usession_write(s, text);
 		return;
 	}
 	if (s->c != NULL && *text != '\0')
 		channel_write_stderr(s->c, text, strlen(text));
 }
 
-static void write_file(struct session *s, const char *path)
+static void write_file(struct usession *s, const char *path)
 {
 	char *text;
 	size_t n;
 
 	if (path_read_file(path, MOTD_MAX, &text, &n, NULL) < 0)
 		return;
-	session_write(s, text);
+	usession_write(s, text);
 	free(text);
 }
 
-static void write_last_login(struct session *s)
+static void write_last_login(struct usession *s)
 {
 	time_t when = (time_t)s->last_login;
 	struct tm tm;
@@ -176,11 +176,11 @@ static void write_last_login(struct session *s)
 		text = str_printf("Last login: %s from %s\n", date, s->last_host);
 	else
 		text = str_printf("Last login: %s\n", date);
-	session_write(s, text);
+	usession_write(s, text);
 	free(text);
 }
 
-void session_greet(struct session *s)
+void usession_greet(struct usession *s)
 {
 	struct user *u = s->u;
 	char *hush = str_printf("%s/.hushlogin", u->setup.home);
@@ -190,7 +190,7 @@ void session_greet(struct session *s)
 	free(hush);
 	if (quiet)
 		return;
-	session_write(s, u->setup.login_messages);
+	usession_write(s, u->setup.login_messages);
 	if (u->options.print_last_log)
 		write_last_login(s);
 	/* With PAM a module usually shows it; this is what the option says all the same. */

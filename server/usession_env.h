@@ -1,26 +1,26 @@
-/* server/session_env.h: the environment of a session, in the order of spec options-server 8: later values replace earlier ones. */
-#ifndef SERVER_SESSION_ENV_H
-#define SERVER_SESSION_ENV_H
+/* server/usession_env.h: the environment of a session, in the order of spec options-server 8: later values replace earlier ones. */
+#ifndef SERVER_USESSION_ENV_H
+#define SERVER_USESSION_ENV_H
 
 #include <stdbool.h>
 #include "base/str.h"
 #include "server/server_options.h"
 
-enum { SESSION_CLIENT_ENV_MAX = 129, SESSION_ENV_FILE_LINES = 1000 };
+enum { USESSION_CLIENT_ENV_MAX = 129, USESSION_ENV_FILE_LINES = 1000 };
 
 /* NAME=VALUE list. Sets or replaces. */
-void session_env_set(struct str_list *env, const char *name, const char *value);
-const char *session_env_get_value(const struct str_list *env, const char *name);
+void usession_env_set(struct str_list *env, const char *name, const char *value);
+const char *usession_env_get_value(const struct str_list *env, const char *name);
 
 /* Whether the configuration lets a variable of the client's through (AcceptEnv). */
-bool session_env_accepted(const struct str_list *patterns, const char *name);
+bool usession_env_accepted(const struct str_list *patterns, const char *name);
 /* Whether users may set a variable themselves (PermitUserEnvironment). */
-bool session_env_user_may(const struct server_permit_env *p, const char *name);
+bool usession_env_user_may(const struct server_permit_env *p, const char *name);
 
 /* Lines of ~/.ssh/environment: NAME=value, '#'. Malformed ones are skipped. text is changed. */
-void session_env_read_file(struct str_list *env, char *text, const struct server_permit_env *permitted);
+void usession_env_read_file(struct str_list *env, char *text, const struct server_permit_env *permitted);
 
-struct session_env {
+struct usession_env {
 	const struct str_list *client;           /* accepted already */
 	const char *user, *home, *shell;
 	bool root, use_pam;
@@ -33,6 +33,6 @@ struct session_env {
 	unsigned remote_port, local_port;
 	const char *user_auth, *tty, *original_command;  /* NULL: none */
 };
-void session_env_build(const struct session_env *in, struct str_list *out);
+void usession_env_build(const struct usession_env *in, struct str_list *out);
 
 #endif

@@ -1,4 +1,4 @@
-/* server/session_sftp.c: SFTP inside the user process (design 2): no child, no pipe. */
+/* server/usession_sftp.c: SFTP inside the user process (design 2): no child, no pipe. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "io/loop.h"
 #include "io/worker.h"
 #include "paths.h"
-#include "server/session_private.h"
+#include "server/usession_private.h"
 #include "xfer/sftp_server.h"
 
 #define OWN_SFTP_SERVER PATH_LIBEXECDIR "/sftp-server"
@@ -68,7 +68,7 @@ static bool shell_is_permitted(const char *shell)
 	return found;
 }
 
-static bool is_ours(const struct session *s, const char *program)
+static bool is_ours(const struct usession *s, const char *program)
 {
 	if (strcmp(program, "internal-sftp") == 0)
 		return true;
@@ -78,24 +78,24 @@ static bool is_ours(const struct session *s, const char *program)
 
 static void sftp_ended(void *ctx)
 {
-	struct session *s = ctx;
+	struct usession *s = ctx;
 
-	session_sftp_free(s);
-	session_send_status(s, (uint32_t)s->sftp_status);
+	usession_sftp_free(s);
+	usession_send_status(s, (uint32_t)s->sftp_status);
 	s->exited = s->sources_ended = true;
-	session_finish_when_done(s);
+	usession_finish_when_done(s);
 }
 
 /* Called from inside the engine: it is freed from the loop. */
 static void sftp_done(void *ctx, int status)
 {
-	struct session *s = ctx;
+	struct usession *s = ctx;
 
 	s->sftp_status = status;
 	loop_defer(s->u->loop, sftp_ended, s);
 }
 
-void session_sftp_free(struct session *s)
+void usession_sftp_free(struct usession *s)
 {
 	if (s->sftp == NULL)
 		return;
@@ -104,7 +104,7 @@ void session_sftp_free(struct session *s)
 	s->sftp = NULL;
 }
 
-static bool start_sftp(struct session *s, const struct sftp_server_options *o)
+static bool start_sftp(struct usession *s, const struct sftp_server_options *o)
 {
 	struct user *u = s->u;
 	struct err e = { 0 };
@@ -118,7 +118,7 @@ static bool start_sftp(struct session *s, const struct sftp_server_options *o)
 }
 
 /* "%d" and the like of -d are known here. */
-static char *expand_start(const struct session *s, const char *start)
+static char *expand_start(const struct usession *s, const char *start)
 {
 	char uid[32];
 	const struct user_setup *setup = &s->u->setup;
@@ -137,7 +137,7 @@ static char *expand_start(const struct session *s, const char *start)
 	return path != NULL ? path : mem_strdup(setup->home);
 }
 
-bool session_try_sftp(struct session *s, const char *command)
+bool usession_try_sftp(struct usession *s, const char *command)
 {
 	struct sftp_server_options o = { .umask = -1, .log_level = LOG_LEVEL_ERROR };
 	char *text = mem_strdup(command), *argv[ARGS_MAX + 1], *start;
@@ -155,7 +155,7 @@ bool session_try_sftp(struct session *s, const char *command)
 		free(text);
 		if (!internal)
 			return false;    /* the program itself may know better */
-		session_fail(s, 1, "internal-sftp: %s\n", err_text(&e));
+		usession_fail(s, 1, "internal-sftp: %s\n", err_text(&e));
 		return true;
 	}
 	start = expand_start(s, o.start_dir);
@@ -166,6 +166,6 @@ bool session_try_sftp(struct session *s, const char *command)
 	free(start);
 	free(text);
 	if (!started)
-		session_fail(s, 1, "SFTP could not be started\n");
+		usession_fail(s, 1, "SFTP could not be started\n");
 	return true;
 }

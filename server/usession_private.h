@@ -1,20 +1,20 @@
-/* server/session_private.h: one session; for session*.c only. */
-#ifndef SERVER_SESSION_PRIVATE_H
-#define SERVER_SESSION_PRIVATE_H
+/* server/usession_private.h: one session; for session*.c only. */
+#ifndef SERVER_USESSION_PRIVATE_H
+#define SERVER_USESSION_PRIVATE_H
 
 #include <stdbool.h>
 #include <sys/types.h>
 #include "base/str.h"
 #include "channel/session_msg.h"
-#include "server/session.h"
+#include "server/usession.h"
 #include "server/user_private.h"
 
 struct loop_child;
 struct sftp_server;
 
-struct session {
+struct usession {
 	struct user *u;
-	struct session *next;
+	struct usession *next;
 	struct channel *c;               /* NULL once it is closed */
 	struct str_list client_env;
 	char *kind;                      /* "session", then "session:shell" ... */
@@ -41,28 +41,28 @@ struct session {
 	int sftp_status;
 };
 
-/* session_exec.c. The peer asks for a program; command NULL: a shell; subsystem NULL: none. False: CHANNEL_FAILURE. */
-bool session_exec(struct session *s, const char *command, const char *subsystem);
+/* usession_exec.c. The peer asks for a program; command NULL: a shell; subsystem NULL: none. False: CHANNEL_FAILURE. */
+bool usession_exec(struct usession *s, const char *command, const char *subsystem);
 /* Ends without a program: text to stderr, then this exit status. */
-void session_fail(struct session *s, int status, const char *fmt, ...) PRINTF_LIKE(3, 4);
-void session_send_exit(struct session *s, int wait_status);
-void session_send_status(struct session *s, uint32_t status);
-void session_finish_when_done(struct session *s);
+void usession_fail(struct usession *s, int status, const char *fmt, ...) PRINTF_LIKE(3, 4);
+void usession_send_exit(struct usession *s, int wait_status);
+void usession_send_status(struct usession *s, uint32_t status);
+void usession_finish_when_done(struct usession *s);
 
 /* session_program.c: descriptors, environment, rc, exec. */
-bool session_start_program(struct session *s, struct err *e);
-void session_build_env(struct session *s);
+bool usession_start_program(struct usession *s, struct err *e);
+void usession_build_env(struct usession *s);
 
 /* session_pty.c */
-bool session_pty_request(struct session *s, struct reader *body);
-bool session_window_change(struct session *s, struct reader *body);
-void session_pty_free(struct session *s);
-void session_greet(struct session *s);           /* Last login, motd */
-void session_write(struct session *s, const char *text);         /* to the person: newlines become CR LF on a terminal */
-void session_write_error(struct session *s, const char *text);
+bool usession_pty_request(struct usession *s, struct reader *body);
+bool usession_window_change(struct usession *s, struct reader *body);
+void usession_pty_free(struct usession *s);
+void usession_greet(struct usession *s);           /* Last login, motd */
+void usession_write(struct usession *s, const char *text);         /* to the person: newlines become CR LF on a terminal */
+void usession_write_error(struct usession *s, const char *text);
 
 /* session_sftp.c: SFTP in this process. False: it has to be a child. */
-bool session_try_sftp(struct session *s, const char *command);
-void session_sftp_free(struct session *s);
+bool usession_try_sftp(struct usession *s, const char *command);
+void usession_sftp_free(struct usession *s);
 
 #endif

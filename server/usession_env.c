@@ -1,5 +1,5 @@
-/* server/session_env.c: building environments: arithmetic on lists of strings. */
-#include "server/session_env.h"
+/* server/usession_env.c: building environments: arithmetic on lists of strings. */
+#include "server/usession_env.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -22,7 +22,7 @@ static char **find(const struct str_list *env, const char *name, size_t n)
 	return NULL;
 }
 
-void session_env_set(struct str_list *env, const char *name, const char *value)
+void usession_env_set(struct str_list *env, const char *name, const char *value)
 {
 	char **old = find(env, name, strlen(name));
 	char *text = str_printf("%s=%s", name, value);
@@ -35,7 +35,7 @@ void session_env_set(struct str_list *env, const char *name, const char *value)
 	*old = text;
 }
 
-const char *session_env_get_value(const struct str_list *env, const char *name)
+const char *usession_env_get_value(const struct str_list *env, const char *name)
 {
 	char **v = find(env, name, strlen(name));
 
@@ -51,11 +51,11 @@ static void set_pair(struct str_list *env, const char *pair)
 	if (equals == NULL || equals == pair)
 		return;
 	name = mem_strndup(pair, (size_t)(equals - pair));
-	session_env_set(env, name, equals + 1);
+	usession_env_set(env, name, equals + 1);
 	free(name);
 }
 
-bool session_env_accepted(const struct str_list *patterns, const char *name)
+bool usession_env_accepted(const struct str_list *patterns, const char *name)
 {
 	if (*name == '\0' || strchr(name, '=') != NULL)
 		return false;
@@ -65,7 +65,7 @@ bool session_env_accepted(const struct str_list *patterns, const char *name)
 	return false;
 }
 
-bool session_env_user_may(const struct server_permit_env *p, const char *name)
+bool usession_env_user_may(const struct server_permit_env *p, const char *name)
 {
 	if (!p->yes)
 		return false;
@@ -80,14 +80,14 @@ static void set_if_permitted(struct str_list *env, const char *pair, const struc
 	if (equals == NULL)
 		return;
 	name = mem_strndup(pair, (size_t)(equals - pair));
-	if (session_env_user_may(permitted, name))
-		session_env_set(env, name, equals + 1);
+	if (usession_env_user_may(permitted, name))
+		usession_env_set(env, name, equals + 1);
 	else
 		log_debug("environment variable %s is not permitted by PermitUserEnvironment", name);
 	free(name);
 }
 
-void session_env_read_file(struct str_list *env, char *text, const struct server_permit_env *permitted)
+void usession_env_read_file(struct str_list *env, char *text, const struct server_permit_env *permitted)
 {
 	unsigned lines = 0;
 
@@ -95,7 +95,7 @@ void session_env_read_file(struct str_list *env, char *text, const struct server
 		next = strchr(line, '\n');
 		if (next != NULL)
 			*next++ = '\0';
-		if (++lines > SESSION_ENV_FILE_LINES) {
+		if (++lines > USESSION_ENV_FILE_LINES) {
 			log_info("too many lines in ~/.ssh/environment: the rest is not read");
 			return;
 		}
@@ -113,40 +113,40 @@ void session_env_read_file(struct str_list *env, char *text, const struct server
 static void set_optional(struct str_list *env, const char *name, const char *value)
 {
 	if (value != NULL)
-		session_env_set(env, name, value);
+		usession_env_set(env, name, value);
 }
 
-static void set_account(const struct session_env *in, struct str_list *out)
+static void set_account(const struct usession_env *in, struct str_list *out)
 {
-	session_env_set(out, "USER", in->user);
-	session_env_set(out, "LOGNAME", in->user);
-	session_env_set(out, "HOME", in->home);
-	session_env_set(out, "PATH", in->root ? PATH_ROOT : PATH_USER);
+	usession_env_set(out, "USER", in->user);
+	usession_env_set(out, "LOGNAME", in->user);
+	usession_env_set(out, "HOME", in->home);
+	usession_env_set(out, "PATH", in->root ? PATH_ROOT : PATH_USER);
 	if (!in->use_pam) {
 		char *mail = str_printf("%s/%s", MAIL_FOLDER, in->user);
 
-		session_env_set(out, "MAIL", mail);
+		usession_env_set(out, "MAIL", mail);
 		free(mail);
 	}
-	session_env_set(out, "SHELL", in->shell);
+	usession_env_set(out, "SHELL", in->shell);
 	set_optional(out, "TZ", in->tz);
 	set_optional(out, "TERM", in->term);
 	set_optional(out, "DISPLAY", in->display);
 	set_optional(out, "SSH_AUTH_SOCK", in->auth_sock);
 }
 
-static void set_connection(const struct session_env *in, struct str_list *out)
+static void set_connection(const struct usession_env *in, struct str_list *out)
 {
 	char *text = str_printf("%s %u %u", in->remote_ip, in->remote_port, in->local_port);
 
-	session_env_set(out, "SSH_CLIENT", text);
+	usession_env_set(out, "SSH_CLIENT", text);
 	free(text);
 	text = str_printf("%s %u %s %u", in->remote_ip, in->remote_port, in->local_ip, in->local_port);
-	session_env_set(out, "SSH_CONNECTION", text);
+	usession_env_set(out, "SSH_CONNECTION", text);
 	free(text);
 }
 
-void session_env_build(const struct session_env *in, struct str_list *out)
+void usession_env_build(const struct usession_env *in, struct str_list *out)
 {
 	for (size_t i = 0; i < in->client->count; i++)
 		set_pair(out, in->client->v[i]);
@@ -154,7 +154,7 @@ void session_env_build(const struct session_env *in, struct str_list *out)
 	for (size_t i = 0; i < in->key_environment->count; i++)
 		set_if_permitted(out, in->key_environment->v[i], in->permitted);
 	if (in->file_text != NULL)
-		session_env_read_file(out, in->file_text, in->permitted);
+		usession_env_read_file(out, in->file_text, in->permitted);
 	for (size_t i = 0; i < in->pam->count; i++)
 		if (!str_starts(in->pam->v[i], "SSH_AUTH_INFO") && !str_starts(in->pam->v[i], "SSH_CONNECTION"))
 			set_pair(out, in->pam->v[i]);
