@@ -89,8 +89,9 @@ size_t transport_out_pending(const struct transport *t);
 int transport_tick(struct transport *t, uint64_t now_ms, uint64_t *next_ms) MUST_USE;
 
 /* ---- messages ---- */
-/* One control message: sealed at once, or queued while a key exchange runs (at most 256 KiB; more is an error). ERR_USAGE
- * without harm to the connection: longer than an HPN peer can take (spec hpn 3.4), which was logged. */
+/* One control message (body NULL: nothing behind the type): sealed at once, or queued while a key exchange runs (at most
+ * 256 KiB; more is an error). ERR_USAGE without harm to the connection: longer than an HPN peer can take (spec hpn 3.4),
+ * which was logged. */
 int transport_send(struct transport *t, uint8_t type, const struct buf *body) MUST_USE;
 /* The same, padded to a multiple of 64 bytes: for passwords and answers (spec wire-extensions 7). */
 int transport_send_padded(struct transport *t, uint8_t type, const struct buf *body) MUST_USE;

@@ -153,6 +153,10 @@ static size_t hpn_body_max(const struct transport *t)
 
 static int send_message(struct transport *t, uint8_t type, const struct buf *body, bool padded)
 {
+	static const struct buf nothing;
+
+	if (body == NULL)
+		body = &nothing;
 	if (t->ended)
 		return t->err.code != 0 ? t->err.code : ERR_CLOSED;
 	if (!buf_ok(body) || body->size >= PACKET_PAYLOAD_MAX) {
