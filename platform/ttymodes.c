@@ -207,7 +207,7 @@ static void ttymodes_set(struct termios *t, uint8_t opcode, uint32_t v)
 		word = ttymodes_word(t, f->word);
 		if (v != 0)
 			*word = (*word & ~f->mask) | f->value;
-		else if (f->mask == f->value)
+		else if (f->word != TTYMODES_C || f->mask != CSIZE)
 			*word &= ~f->mask;       /* CS7 or CS8 "off" says nothing about what is on */
 	}
 }

@@ -204,6 +204,8 @@ static void test_decode_odd_lists(void **state)
 	assert_int_equal(t.c_cflag & CSIZE, CS8);
 	assert_int_equal(ttymodes_decode((const uint8_t *)"\x5a\0\0\0\1", 5, &t, &e), 0);
 	assert_int_equal(t.c_cflag & CSIZE, CS7);
+	assert_int_equal(ttymodes_decode((const uint8_t *)"\x5b\0\0\0\0", 5, &t, &e), 0);
+	assert_int_equal(t.c_cflag & CSIZE, CS7);
 	assert_int_equal(e.code, 0);
 	assert_int_equal(ttymodes_decode((const uint8_t *)"\1\0\0\0\4\2\0\0\0", 9, &t, &e), ERR_PEER);
 	assert_int_equal(t.c_cc[VINTR], 4);
