@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/str.h"
@@ -55,6 +56,20 @@ static struct auth_key *keys_find_path(const struct auth_keys *k, const char *pa
 	return NULL;
 }
 
+/* Who names the public half means the key: the private half is beside it, or in the agent alone. */
+static void find_private_half(struct auth_key *k)
+{
+	size_t n = strlen(k->path);
+
+	if (k->public == NULL || n <= 4 || !str_ends(k->path, ".pub"))
+		return;
+	k->path[n - 4] = '\0';
+	if (access(k->path, F_OK) == 0)
+		return;
+	free(k->path);
+	k->path = NULL;
+}
+
 /* One IdentityFile. A key that is there already is not offered twice. */
 static void add_file(struct client_auth *a, struct auth_keys *files, const struct client_file *file)
 {
@@ -62,6 +77,8 @@ static void add_file(struct client_auth *a, struct auth_keys *files, const struc
 	struct err e = { 0 };
 	struct stat st;
 
+	if (str_equal_nocase(file->path, "none"))
+		return;
 	k.path = client_tokens_path(a->s.tokens, file->path, &e);
 	if (k.path == NULL) {
 		log_error("IdentityFile %s: %s", file->path, err_text(&e));
@@ -83,7 +100,8 @@ static void add_file(struct client_auth *a, struct auth_keys *files, const struc
 		key_clear(&k);
 		return;
 	}
-	log_debug("identity file %s: %s", k.path, k.public != NULL ? key_type_name(k.public) : "private half only");
+	find_private_half(&k);
+	log_debug("identity file %s: %s", k.label, k.public != NULL ? key_type_name(k.public) : "private half only");
 	keys_add(files, &k);
 }
 
@@ -189,9 +207,18 @@ void auth_keys_prepare(struct client_auth *a)
 	for (size_t i = 0; i < list->count; i++)
 		add_file(a, &files, &list->v[i]);
 	add_agent(a, &files);
-	for (size_t i = 0; i < files.count; i++)
-		if (!files.v[i].tried)
-			keys_add(keys, &files.v[i]);
+	for (size_t i = 0; i < files.count; i++) {
+		struct auth_key *f = &files.v[i];
+
+		if (f->tried)
+			continue;
+		if (f->path != NULL) {
+			keys_add(keys, f);
+			continue;
+		}
+		log_debug("key %s is skipped: its private half is neither beside it nor in the agent", f->label);
+		key_clear(f);
+	}
 	free(files.v);
 	for (size_t i = 0; i < keys->count; i++) {
 		char *what = auth_key_describe(a, &keys->v[i]);
@@ -268,17 +295,6 @@ const struct sig_alg *auth_key_algorithm(const struct client_auth *a, const stru
 }
 
 /* ---- private halves */
-
-static void say_unprotected(const struct err *e)
-{
-	static const char rule[] = "************************************************************";
-
-	log_error("%s", rule);
-	log_error("*  %-54s  *", "WARNING: UNPROTECTED PRIVATE KEY FILE!");
-	log_error("%s", rule);
-	log_error("%s.", err_text(e));
-	log_error("A private key that others can read is no secret: the file is not used. Mend it with chmod 600.");
-}
 
 /* Asks for the passphrase until it fits. ERR_DENIED: given up. */
 static int load_with_passphrase(struct client_auth *a, struct auth_key *key, char **comment, struct err *e)
@@ -363,9 +379,7 @@ int auth_key_load(struct client_auth *a, struct auth_key *key)
 		if (rc == ERR_DENIED)
 			return rc;
 	}
-	if (rc == ERR_USAGE)
-		say_unprotected(&e);
-	else if (rc != 0)
+	if (rc != 0)
 		log_error("key %s cannot be used: %s", key->path, err_text(&e));
 	if (rc == 0)
 		rc = settle_public(key);

@@ -35,7 +35,7 @@ struct auth_method {
 
 /* A key that may be tried. */
 struct auth_key {
-	char *path;              /* of its file; NULL: only the agent has it */
+	char *path;              /* of its private half; NULL: only the agent has that */
 	char *label;             /* for messages: the path, or the agent's comment (escaped) */
 	struct key *public;      /* NULL: known once the private half is read */
 	struct key *private;     /* once read from its file */

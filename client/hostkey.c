@@ -204,14 +204,17 @@ static bool revoked_somewhere(const struct check *c)
 static int check_first(struct check *c)
 {
 	const struct client_options *o = c->w->options;
+	struct err inner = { 0 };
 
 	if (key_type(c->key) == KEY_RSA && key_bits(c->key) < o->required_rsa_size) {
 		log_error("the RSA host key of %s has %u bits; RequiredRSASize asks for %u", c->w->host, key_bits(c->key),
 			o->required_rsa_size);
 		return refuse(c);
 	}
-	if (hostkey_check_revoked(c->w, c->key, c->err) != 0)
-		return ERR_DENIED;
+	if (hostkey_check_revoked(c->w, c->key, &inner) != 0) {
+		log_error("%s", err_text(&inner));
+		return refuse(c);
+	}
 	if (o->no_host_authentication_for_localhost && c->w->loopback && o->host_key_alias == NULL) {
 		log_debug("the host key is not checked: NoHostAuthenticationForLocalhost, and the host is this machine");
 		return 1;

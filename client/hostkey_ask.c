@@ -157,10 +157,10 @@ bool hostkey_ask_address(const struct hostkey_files *f, const struct key *k)
 
 static void box(const char *title)
 {
-	static const char rule[] = "************************************************************";
+	static const char rule[] = "@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@";
 
 	log_error("%s", rule);
-	log_error("*  %-54s  *", title);
+	log_error("@  %-53s  @", title);
 	log_error("%s", rule);
 }
 

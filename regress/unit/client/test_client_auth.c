@@ -244,6 +244,7 @@ static void open_file_is_refused(void **state)
 	assert_true(p->failure);
 	assert_string_equal(p->trace, "none publickey?");
 	assert_logged(p, "UNPROTECTED PRIVATE KEY FILE!");
+	assert_logged(p, "bad permissions");
 	assert_logged(p, text);
 	free(text);
 	free(path);
@@ -440,6 +441,12 @@ static void public_file_names_agent_key(void **state)
 	run(p, "IdentityFile @/id.pub\nIdentitiesOnly yes");
 	assert_true(p->success);
 	assert_string_equal(p->trace, "none publickey? publickey!");
+	/* Without an agent there is nothing to offer, unless the private half is beside it. */
+	run(p, "IdentityFile @/id.pub\nIdentityAgent none");
+	assert_string_equal(p->trace, "none");
+	key_put(p, "id", k, &(struct key_write_options){ .comment = "c" }, true);
+	run(p, "IdentityFile @/id.pub\nIdentityAgent none");
+	assert_true(p->success);
 	free(line);
 	key_free(k);
 	key_free(other);
