@@ -24,12 +24,12 @@ void reader_fail(struct reader *r)
 	r->failed = true;
 }
 
-/* n bytes, or NULL and failed. After a failure nothing is left, but a read of 0 bytes must fail too. */
+/* n bytes, or NULL and failed. After a failure nothing is left, so that only reads of no bytes get through. */
 static inline const uint8_t *reader_take(struct reader *r, size_t n)
 {
 	const uint8_t *p = r->p;
 
-	if (__builtin_expect(n > reader_left(r) || r->failed, 0)) {
+	if (__builtin_expect(n > reader_left(r), 0)) {
 		reader_fail(r);
 		return NULL;
 	}
