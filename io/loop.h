@@ -7,6 +7,7 @@
 #include <sys/types.h>
 #include "base/err.h"
 
+/* After a plain fork() one of the two processes alone may go on with the loop; the other must neither run nor free it. */
 struct loop;
 struct loop *loop_new(struct err *e);                    /* epoll where there is one, else poll */
 struct loop *loop_new_poll(struct err *e);

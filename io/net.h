@@ -35,6 +35,15 @@ struct net_connect_options {
  * CLOEXEC and TCP_NODELAY, or a negative class; text "connect to host H port P: reason" of the last failure. */
 int net_connect(const char *host, uint16_t port, const struct net_connect_options *o, struct err *e) MUST_USE;
 
+/* The same for one address without waiting, for forwards: a socket that becomes writable (LOOP_WRITE) when connected or
+ * refused; net_connect_finish tells which: 0, or ERR_IO with the reason. */
+int net_connect_start(const struct net_address *a, struct err *e) MUST_USE;
+int net_connect_finish(int fd, struct err *e) MUST_USE;
+
+/* Unix sockets by path: connected (blocking) or listening (non-blocking, with exactly this mode); both CLOEXEC. */
+int net_unix_connect(const char *path, struct err *e) MUST_USE;
+int net_unix_listen(const char *path, mode_t mode, int backlog, struct err *e) MUST_USE;
+
 struct net_listen_options { int family; bool mptcp; int backlog; };
 enum { NET_LISTEN_MAX = 64 };
 struct net_listeners { int fd[NET_LISTEN_MAX]; size_t count; };

@@ -322,3 +322,27 @@ int net_connect(const char *host, uint16_t port, const struct net_connect_option
 	errno = race.last_errno;
 	return err_set_errno(e, "connect to host %s port %u", host, (unsigned)port);
 }
+
+int net_connect_start(const struct net_address *a, struct err *e)
+{
+	int fd = net_socket(a->sa.ss_family, false);
+
+	if (fd < 0)
+		return err_set_errno(e, "socket");
+	net_set_nodelay(fd);
+	if (connect(fd, (const struct sockaddr *)&a->sa, a->size) == 0 || errno == EINPROGRESS || errno == EINTR)
+		return fd;
+	err_set(e, ERR_IO, "%s", strerror(errno));
+	close(fd);
+	return ERR_IO;
+}
+
+int net_connect_finish(int fd, struct err *e)
+{
+	int why = 0;
+	socklen_t size = sizeof(why);
+
+	if (getsockopt(fd, SOL_SOCKET, SO_ERROR, &why, &size) != 0)
+		why = errno;
+	return why == 0 ? 0 : err_set(e, ERR_IO, "%s", strerror(why));
+}

@@ -346,12 +346,81 @@ static void test_fds(void **state)
 	close(p[1]);
 }
 
+static int wait_connect(int fd, struct err *e)
+{
+	struct pollfd p = { .fd = fd, .events = POLLOUT };
+
+	assert_int_equal(poll(&p, 1, 10000), 1);
+	return net_connect_finish(fd, e);
+}
+
+static void test_start_and_finish(void **state)
+{
+	struct net_listeners l;
+	struct net_addresses a;
+	uint16_t port = listen_on("127.0.0.1", &l);
+	struct err e = { 0 };
+	int fd;
+
+	assert_int_equal(net_resolve("127.0.0.1", port, AF_INET, false, &a, &e), 0);
+	fd = net_connect_start(&a.v[0], &e);
+	assert_true(fd >= 0);
+	assert_true(fcntl(fd, F_GETFL) & O_NONBLOCK);
+	assert_true(fcntl(fd, F_GETFD) & FD_CLOEXEC);
+	assert_int_equal(wait_connect(fd, &e), 0);
+	close(fd);
+	close_all(&l);
+	fd = net_connect_start(&a.v[0], &e);
+	if (fd >= 0) {
+		assert_int_equal(wait_connect(fd, &e), ERR_IO);
+		close(fd);
+	}
+	assert_string_equal(err_text(&e), strerror(ECONNREFUSED));
+	net_addresses_free(&a);
+}
+
+static void test_unix(void **state)
+{
+	char path[64], far[200];
+	struct err e = { 0 };
+	struct stat st;
+	mode_t before = umask(077);
+	int l, fd, c;
+
+	snprintf(path, sizeof(path), "/tmp/wsnetunix.%d", (int)getpid());
+	memset(far, 'x', sizeof(far) - 1);
+	far[sizeof(far) - 1] = '\0';
+	l = net_unix_listen(path, 0620, 0, &e);
+	assert_true(l >= 0);
+	assert_int_equal(umask(before), 077);
+	assert_int_equal(stat(path, &st), 0);
+	assert_int_equal(st.st_mode & 07777, 0620);
+	assert_true(fcntl(l, F_GETFL) & O_NONBLOCK);
+	fd = net_unix_connect(path, &e);
+	assert_true(fd >= 0);
+	assert_true(fcntl(fd, F_GETFD) & FD_CLOEXEC);
+	c = accept_one(l);
+	close(c);
+	close(fd);
+	assert_int_equal(net_unix_listen(path, 0600, 0, &e), ERR_IO);
+	assert_int_equal(access(path, F_OK), 0);
+	close(l);
+	err_clear(&e);
+	assert_int_equal(net_unix_connect(path, &e), ERR_IO);
+	unlink(path);
+	assert_int_equal(net_unix_connect(path, NULL), ERR_IO);
+	assert_int_equal(net_unix_connect(far, NULL), ERR_USAGE);
+	assert_int_equal(net_unix_listen(far, 0600, 0, NULL), ERR_USAGE);
+	assert_int_equal(net_unix_listen("", 0600, 0, NULL), ERR_USAGE);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_resolve), cmocka_unit_test(test_connect), cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_timeout), cmocka_unit_test(test_happy), cmocka_unit_test(test_listen),
 		cmocka_unit_test(test_not_internet), cmocka_unit_test(test_fds),
+		cmocka_unit_test(test_start_and_finish), cmocka_unit_test(test_unix),
 	};
 
 	return cmocka_run_group_tests(tests, setup, NULL);
