@@ -1,0 +1,304 @@
+/* Every method between two ends: both get the same secret and hash, the hash is the one of the RFCs, keys are derived as
+ * RFC 4253 §7.2 says; wrong values are refused. */
+#include "kex/kex.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "base/mem.h"
+#include "wire/messages.h"
+
+static struct view text(const char *s)
+{
+	return (struct view){ (const uint8_t *)s, strlen(s) };
+}
+
+static int sign(void *ctx, struct view hash, struct buf *signature, struct err *e)
+{
+	if (ctx != NULL)
+		return err_set(e, ERR_DENIED, "no signature today");
+	buf_put(signature, "signed:", 7);
+	buf_put(signature, hash.p, hash.n);
+	return 0;
+}
+
+static struct kex_input input(void)
+{
+	return (struct kex_input){
+		.client_version = text("SSH-2.0-client"), .server_version = text("SSH-2.0-server"),
+		.client_kexinit = text("\024client's lists"), .server_kexinit = text("\024server's lists"),
+		.host_key = text("blob of the host key"), .sign = sign
+	};
+}
+
+struct ends {
+	struct kex *client, *server;
+	struct kex_message init, reply;
+};
+
+static void begin(struct ends *e, const struct kex_method *m)
+{
+	struct err err = { .code = 0 };
+
+	*e = (struct ends){ .init.body = BUF_INIT(65536), .reply.body = BUF_INIT(65536) };
+	e->client = kex_new(m, false);
+	e->server = kex_new(m, true);
+	assert_int_equal(kex_begin(e->client, &e->init, &err), 0);
+	assert_int_equal(e->init.type, 30);
+	assert_int_equal(kex_expects(e->server), 30);
+	assert_int_equal(kex_expects(e->client), 31);
+}
+
+static void end(struct ends *e)
+{
+	kex_free(e->client);
+	kex_free(e->server);
+	buf_free(&e->init.body);
+	buf_free(&e->reply.body);
+}
+
+static struct view body(const struct kex_message *m)
+{
+	return (struct view){ m->body.data, m->body.size };
+}
+
+static int answer(struct ends *e)
+{
+	const struct kex_input in = input();
+	struct err err = { .code = 0 };
+
+	return kex_input(e->server, &in, body(&e->init), &e->reply, &err);
+}
+
+static int finish(struct ends *e, struct view reply)
+{
+	const struct kex_input in = input();
+	struct kex_message none = { .body = BUF_INIT(16) };
+	struct err err = { .code = 0 };
+	int r = kex_input(e->client, &in, reply, &none, &err);
+
+	assert_int_equal(none.type, 0);
+	assert_int_equal(r < 0, err.code != 0);
+	return r;
+}
+
+static void check_hash(const struct ends *e, const struct kex_method *m)
+{
+	const struct kex_result *c = kex_result(e->client);
+	struct buf b = BUF_INIT(65536);
+	uint8_t want[DIGEST_MAX];
+	struct reader r;
+	struct view v;
+
+	buf_put_cstring(&b, "SSH-2.0-client");
+	buf_put_cstring(&b, "SSH-2.0-server");
+	buf_put_cstring(&b, "\024client's lists");
+	buf_put_cstring(&b, "\024server's lists");
+	buf_put_cstring(&b, "blob of the host key");
+	/* Values go into the hash as they stand in the messages, strings or mpints. */
+	buf_put(&b, e->init.body.data, e->init.body.size);
+	reader_init(&r, e->reply.body.data, e->reply.body.size);
+	reader_string(&r);
+	v = reader_string(&r);
+	buf_put_string(&b, v.p, v.n);
+	buf_put(&b, c->secret.data, c->secret.size);
+	assert_int_equal(digest_bytes(m->hash, b.data, b.size, want), 0);
+	assert_int_equal(c->hash_size, digest_size(m->hash));
+	assert_memory_equal(c->hash, want, c->hash_size);
+	buf_free(&b);
+}
+
+static void check_keys(const struct ends *e, const struct kex_method *m)
+{
+	static const char letters[] = "ABCDEF";
+	const struct kex_result *res = kex_result(e->client);
+	const struct view id = text("session id, which need not be this hash");
+	uint8_t c[200], s[200], k[200], first[DIGEST_MAX], second[DIGEST_MAX];
+	size_t n = digest_size(m->hash);
+	struct buf b = BUF_INIT(65536);
+	int i;
+
+	for (i = 0; i < 6; i++) {
+		assert_int_equal(kex_derive(e->client, id, letters[i], c, sizeof(c)), 0);
+		assert_int_equal(kex_derive(e->server, id, letters[i], s, sizeof(s)), 0);
+		assert_memory_equal(c, s, sizeof(c));
+		assert_int_equal(kex_derive(e->client, id, letters[i], k, 7), 0);
+		assert_memory_equal(c, k, 7);
+		buf_reset(&b);
+		buf_put(&b, res->secret.data, res->secret.size);
+		buf_put(&b, res->hash, n);
+		buf_put_u8(&b, (uint8_t)letters[i]);
+		buf_put(&b, id.p, id.n);
+		assert_int_equal(digest_bytes(m->hash, b.data, b.size, first), 0);
+		assert_memory_equal(c, first, n);
+		buf_reset(&b);
+		buf_put(&b, res->secret.data, res->secret.size);
+		buf_put(&b, res->hash, n);
+		buf_put(&b, first, n);
+		assert_int_equal(digest_bytes(m->hash, b.data, b.size, second), 0);
+		assert_memory_equal(c + n, second, n);
+	}
+	buf_free(&b);
+}
+
+static void every_method_agrees(void **state)
+{
+	const struct kex_method *m;
+	size_t i;
+
+	(void)state;
+	for (i = 0; (m = kex_at(i)) != NULL; i++) {
+		struct ends e;
+		const struct kex_result *c, *s;
+
+		assert_ptr_equal(kex_find(text(m->name)), m);
+		begin(&e, m);
+		assert_null(kex_result(e.client));
+		assert_int_equal(answer(&e), 1);
+		assert_int_equal(e.reply.type, 31);
+		assert_int_equal(finish(&e, body(&e.reply)), 1);
+		c = kex_result(e.client);
+		s = kex_result(e.server);
+		assert_int_equal(c->secret.size, s->secret.size);
+		assert_memory_equal(c->secret.data, s->secret.data, c->secret.size);
+		assert_memory_equal(c->hash, s->hash, c->hash_size);
+		assert_true(view_is((struct view){ c->host_key.data, c->host_key.size }, "blob of the host key"));
+		assert_int_equal(c->signature.size, 7 + c->hash_size);
+		assert_memory_equal(c->signature.data, s->signature.data, c->signature.size);
+		check_hash(&e, m);
+		check_keys(&e, m);
+		/* Once is enough. */
+		assert_int_equal(finish(&e, body(&e.reply)), ERR_PEER);
+		end(&e);
+	}
+	assert_null(kex_find(text("diffie-hellman-group1-sha1")));
+}
+
+static void cut_messages_are_refused(void **state)
+{
+	const struct kex_method *m = kex_find(text("curve25519-sha256"));
+	struct ends e;
+	struct view v;
+	size_t n;
+
+	(void)state;
+	begin(&e, m);
+	for (n = 0; n < e.init.body.size; n++) {
+		const struct kex_input in = input();
+		struct kex_message out = { .body = BUF_INIT(65536) };
+		struct err err = { .code = 0 };
+
+		assert_true(kex_input(e.server, &in, (struct view){ e.init.body.data, n }, &out, &err) < 0);
+		assert_null(kex_result(e.server));
+		buf_free(&out.body);
+	}
+	end(&e);
+	begin(&e, m);
+	assert_int_equal(answer(&e), 1);
+	for (n = 0, v = body(&e.reply); n < v.n; n++) {
+		struct ends cut;
+
+		begin(&cut, m);
+		assert_true(finish(&cut, (struct view){ v.p, n }) < 0);
+		end(&cut);
+	}
+	end(&e);
+}
+
+/* Values that no honest peer sends, as the client's and as the server's. */
+static void bad_values(const char *name, const void *value, size_t n, bool mpint)
+{
+	const struct kex_method *m = kex_find(text(name));
+	struct ends e;
+	struct buf b = BUF_INIT(65536);
+
+	begin(&e, m);
+	buf_reset(&e.init.body);
+	if (mpint)
+		buf_put_mpint(&e.init.body, value, n);
+	else
+		buf_put_string(&e.init.body, value, n);
+	assert_true(answer(&e) < 0);
+	buf_put_cstring(&b, "blob of the host key");
+	buf_put(&b, e.init.body.data, e.init.body.size);
+	buf_put_cstring(&b, "signature");
+	assert_true(finish(&e, (struct view){ b.data, b.size }) < 0);
+	end(&e);
+	buf_free(&b);
+}
+
+static void bad_values_are_refused(void **state)
+{
+	uint8_t v[1100];
+
+	(void)state;
+	memset(v, 0, sizeof(v));
+	bad_values("curve25519-sha256", v, 32, false);
+	v[0] = 9;
+	bad_values("curve25519-sha256", v, 31, false);
+	bad_values("curve25519-sha256", v, 33, false);
+	bad_values("curve25519-sha256", v, 0, false);
+	memset(v, 0, sizeof(v));
+	v[0] = 4;
+	bad_values("ecdh-sha2-nistp256", v, 65, false);
+	bad_values("ecdh-sha2-nistp256", v, 1, false);
+	v[0] = 0;
+	bad_values("ecdh-sha2-nistp521", v, 1, false);
+	memset(v, 0, sizeof(v));
+	bad_values("diffie-hellman-group14-sha256", v, 1, true);
+	v[0] = 1;
+	bad_values("diffie-hellman-group14-sha256", v, 1, true);
+	memset(v, 0xff, sizeof(v));
+	bad_values("diffie-hellman-group14-sha256", v, 256, true);
+	bad_values("diffie-hellman-group18-sha512", v, 1100, true);
+}
+
+static void a_refused_signature_ends_it(void **state)
+{
+	struct ends e;
+	struct kex_input in = input();
+	struct err err = { .code = 0 };
+
+	(void)state;
+	begin(&e, kex_find(text("curve25519-sha256")));
+	in.ctx = &e;
+	assert_int_equal(kex_input(e.server, &in, body(&e.init), &e.reply, &err), ERR_DENIED);
+	assert_string_equal(err.text, "no signature today");
+	assert_int_equal(e.reply.type, 0);
+	end(&e);
+}
+
+static void order_is_kept(void **state)
+{
+	struct ends e;
+	struct kex_input in = input();
+	struct kex_message out = { .body = BUF_INIT(4096) };
+	struct err err = { .code = 0 };
+	struct kex *late = kex_new(kex_at(0), false);
+
+	(void)state;
+	/* A reply before anything was begun, and a beginning of a server. */
+	assert_int_equal(kex_input(late, &in, text("x"), &out, &err), ERR_PEER);
+	kex_free(late);
+	begin(&e, kex_find(text("curve25519-sha256")));
+	assert_int_equal(kex_begin(e.server, &out, &err), ERR_USAGE);
+	assert_int_equal(kex_begin(e.client, &out, &err), ERR_USAGE);
+	end(&e);
+	buf_free(&out.body);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_method_agrees),
+		cmocka_unit_test(cut_messages_are_refused),
+		cmocka_unit_test(bad_values_are_refused),
+		cmocka_unit_test(a_refused_signature_ends_it),
+		cmocka_unit_test(order_is_kept),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
