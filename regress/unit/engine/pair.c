@@ -161,6 +161,7 @@ void pair_close(struct pair *p)
 {
 	int i;
 
+	key_free(p->other_key);
 	for (i = 0; i < 2; i++) {
 		transport_free(p->end[i].t);
 		proposal_clear(&p->end[i].opt.proposal);

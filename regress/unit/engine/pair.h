@@ -40,7 +40,7 @@ struct pair_end {
 struct pair {
 	struct pair_end end[2];
 	struct key *host_key;            /* of the server; shared, lives as long as the process */
-	struct key *other_key;           /* given for algorithms of its type instead, if set */
+	struct key *other_key;           /* given for algorithms of its type instead, if set; owned */
 };
 
 /* Lists that hold everything built in, for both sides; the host key is of host_key_alg. */

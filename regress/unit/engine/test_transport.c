@@ -306,7 +306,7 @@ static void ext_info_after_service_is_surplus(void **state)
 static void ping_is_answered_after_authentication(void **state)
 {
 	struct pair p;
-	char data[8];
+	char data[32];
 	int i;
 
 	(void)state;

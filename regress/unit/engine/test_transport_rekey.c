@@ -155,7 +155,7 @@ static void crossing_kexinits_are_one_exchange(void **state)
 static void messages_in_flight_arrive(void **state)
 {
 	struct pair p;
-	char text[16];
+	char text[32];
 	int i, starter;
 
 	(void)state;
