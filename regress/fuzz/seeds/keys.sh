@@ -24,6 +24,8 @@ done
 for k in ed25519 rsa_pem rsa_pem_enc ecdsa384_pem ecdsa256_pkcs8 rsa_pkcs8_enc ed25519_pkcs8 enc_aes256-ctr; do
 	{ printf '\0'; cat "$data/$k"; } >"$here/private_key/text_$k"
 done
+{ printf '\0---- BEGIN SSH2 PUBLIC KEY ----\r\nComment: "a\\\nb"\n'; cut -d' ' -f2 "$data/ed25519.pub"
+	echo '---- END SSH2 PUBLIC KEY ----'; } >"$here/private_key/text_rfc4716"
 { printf '\1'; inside enc_aes256-gcm; } >"$here/private_key/inside_enc"
 { printf '\0# keys\n\n'; cat "$data/ed25519.pub" "$data/sk.pub"
 	printf 'restrict,pty,command="a \\"b\\" c",environment="A=b" '; cat "$data/ecdsa256.pub"; } >"$here/authorized_keys/plain"
