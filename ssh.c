@@ -100,10 +100,13 @@ static void add_keyword(struct ssh *s, const char *keyword, const char *value)
 	free(text);
 }
 
-static void warn_identity(const char *path)
+/* A name with ~, tokens or variables is looked at when it is known what they stand for. */
+static bool identity_missing(const char *path)
 {
-	if (access(path, R_OK) != 0 && path[0] != '~' && !strchr(path, '%') && !strchr(path, '$'))
-		log_error("Warning: Identity file %s not accessible: %m.", path);
+	if (access(path, R_OK) == 0 || path[0] == '~' || strchr(path, '%') || strchr(path, '$'))
+		return false;
+	log_error("Warning: Identity file %s not accessible: %m.", path);
+	return true;
 }
 
 static bool take_line_flag(struct ssh *s, int flag, const char *arg)
@@ -117,8 +120,8 @@ static bool take_line_flag(struct ssh *s, int flag, const char *arg)
 	for (size_t i = 0; i < MEM_COUNT(first_wins); i++) {
 		if (first_wins[i].flag != flag)
 			continue;
-		if (flag == 'i')
-			warn_identity(arg);
+		if (flag == 'i' && identity_missing(arg))
+			return true;
 		add_keyword(s, first_wins[i].keyword, arg);
 		return true;
 	}
@@ -472,5 +475,8 @@ int main(int argc, char **argv)
 	log_debug("%s, %s", WS_IDENT, crypto_version());
 	s.status = run(&s);
 	client_profile_clear(&s.profile);
+	free(s.command);
+	free(s.forward_host);
+	free(s.host);
 	return s.status;
 }
