@@ -120,7 +120,8 @@ static int line_parse_value(struct conf_line *l)
 		}
 		free(scratch);
 	}
-	if (r == 0 && applies)
+	l->kept = r == 0 && applies;
+	if (l->kept)
 		*mark = (uint8_t)l->origin;
 	return r > 0 ? 0 : r;
 }
@@ -154,7 +155,7 @@ static int line_check_built(struct conf_line *l)
 	unsigned flags = l->row->flags;
 	bool server = l->table->bad_value_is_fatal;
 
-	if ((flags & CONF_UNBUILT_REFUSE) != 0 && (server || l->active) && !l->reader->quiet && !line_is_harmless(l))
+	if ((flags & CONF_UNBUILT_REFUSE) != 0 && (server || l->kept) && !l->reader->quiet && !line_is_harmless(l))
 		return conf_line_bad(l, "%s is not built into this program, and going on without it would permit more than the "
 			"file says", l->row->name);
 	if (!l->active || l->reader->quiet)

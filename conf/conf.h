@@ -93,7 +93,8 @@ struct conf_line {
 	char **arg;                     /* unquoted words; the parser takes them with conf_line_next() */
 	size_t count, next;
 	const char *rest;               /* CONF_RAW */
-	bool active;                    /* whether the value will be kept */
+	bool active;                    /* whether the block that it stands in applies */
+	bool kept;                      /* private: the value was taken */
 	const struct conf_table *table;
 	void *options;                  /* as far as read */
 	struct conf_reader *reader;

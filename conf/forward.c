@@ -225,7 +225,8 @@ static int forwards_parse(struct conf_line *l, void *field)
 		return ERR_USAGE;
 	if (kind != CONF_FORWARD_DYNAMIC)
 		target = conf_line_next(l);
-	if (target == NULL && kind == CONF_FORWARD_LOCAL)
+	/* -L gives it all in one word. */
+	if (target == NULL && kind == CONF_FORWARD_LOCAL && l->origin != CONF_COMMAND_LINE)
 		return conf_line_bad(l, "%s needs a target", l->keyword);
 	spec = target != NULL ? str_printf("%s:%s", listen, target) : mem_strdup(listen);
 	plain = path_expand_env(spec, &e);

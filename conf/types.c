@@ -279,15 +279,20 @@ static int log_level_parse_line(struct conf_line *l, void *field)
 
 	if (word == NULL)
 		return ERR_USAGE;
-	if (log_level_parse(word, &level) != 0)
+	if (str_equal_nocase(word, "SILENT"))
+		level = LOG_LEVEL_QUIET;
+	else if (log_level_parse(word, &level) != 0)
 		return conf_line_bad(l, "unsupported log level '%s'", word);
 	*(int *)field = (int)level;
 	return 0;
 }
 
+/* Stock shows QUIET by its older name. */
 static void log_level_show(struct conf_dump *d, const struct conf_row *row, const void *field)
 {
-	conf_dump_value(d, row, "%s", log_level_name((enum log_level)*(const int *)field));
+	enum log_level level = (enum log_level)*(const int *)field;
+
+	conf_dump_value(d, row, "%s", level == LOG_LEVEL_QUIET ? "SILENT" : log_level_name(level));
 }
 
 const struct conf_type conf_log_level = { sizeof(int), log_level_parse_line, NULL, NULL, log_level_show };

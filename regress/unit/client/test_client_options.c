@@ -290,7 +290,7 @@ static void test_lists(void **state)
 		{ "ChannelTimeout session=5m", "channeltimeout", "session=5m" }, { "ChannelTimeout x", "channeltimeout", "BAD" },
 		{ "DynamicForward 1080\nDynamicForward 1080\nDynamicForward localhost:1081", "dynamicforward", "1080|[localhost]:1081" },
 		{ "LocalForward 8080 h:80\nLocalForward *:8080 h:80", "localforward", "8080 [h]:80|[*]:8080 [h]:80" },
-		{ "LocalForward 8080", "localforward", "BAD" }, { "RemoteForward 1080", "remoteforward", "1080 [socks]:0" },
+		{ "LocalForward 8080", "localforward", "BAD" }, { "LocalForward 8080:h:80", "localforward", "BAD" }, { "RemoteForward 1080", "remoteforward", "1080 [socks]:0" },
 		{ "RemoteForward 0 h:22", "remoteforward", "0 [h]:22" }, { "ClearAllForwardings yes\nLocalForward 8080 h:80", "localforward", "-" },
 		{ "GlobalKnownHostsFile ~/a b", "globalknownhostsfile", "~/a b" }, { "UserKnownHostsFile none", "userknownhostsfile", "none" },
 		{ "UserKnownHostsFile none b", "userknownhostsfile", "BAD" }, { "IdentityFile a\nIdentityFile2 b", "identityfile", "a|b" },
@@ -386,6 +386,8 @@ static void test_precedence(void **state)
 	assert_int_equal(client_options_line(&o, "ForwardAgent yes", &e), 0);
 	assert_int_equal(client_options_add(&o, "IdentityFile", "a \"b\\ # c", &e), 0);
 	assert_int_equal(client_options_add(&o, "RemoteCommand", "echo \"x\" # y", &e), 0);
+	assert_int_equal(client_options_add(&o, "LocalForward", "8080:h:80", &e), 0);
+	assert_int_equal(o.local_forward.count, 1);
 	assert_int_equal(client_options_line(&o, "", &e), 0);
 	assert_int_equal(client_options_line(&o, "#x", &e), 0);
 	assert_int_equal(load(&o, &who, "Port 3\nForwardAgent yes\nIdentityFile \"a \\\"b\\\\ # c\"\nIdentityFile d\nIdentityFile d\nUser u\n", &e), 0);

@@ -315,6 +315,9 @@ static void test_unbuilt(void **state)
 	assert_string_equal(log_capture_text(), "");
 	assert_int_equal(read_text(&client, &o, "Missing yes\n", &e), 0);
 	assert_true(log_capture_has("line 1: Missing is not built into this program and has no effect"));
+	/* The first value has won already. */
+	assert_int_equal(read_text(&client, &o, "Risky yes\n", &e), 0);
+	conf_options_clear(&client, &o);
 	assert_int_equal(read_text(&client, &o, "Risky yes\n", &e), ERR_USAGE);
 	/* A server does not start with it, whatever block it stands in. */
 	assert_int_equal(read_text(&server, &o, "Risky no\nBlock no\nRisky NONE\n", &e), 0);

@@ -130,7 +130,7 @@ static void test_texts(void **state)
 	row.type = &conf_setenv;
 	CHECK(row, { "A=b \"C=d e\" A=z", "x A=b|x C=d e" }, { "A", "BAD" }, { "=x", "BAD" }, { "A=", "x A=" });
 	row.type = &conf_log_level;
-	CHECK(row, { "debug1", "x DEBUG" }, { "DEBUG", "x DEBUG" }, { "quiet", "x QUIET" }, { "loud", "BAD" });
+	CHECK(row, { "debug1", "x DEBUG" }, { "DEBUG", "x DEBUG" }, { "quiet", "x SILENT" }, { "silent", "x SILENT" }, { "fatal", "x FATAL" }, { "loud", "BAD" });
 	row.type = &conf_facility;
 	CHECK(row, { "local3", "x LOCAL3" }, { "mail", "BAD" });
 }
@@ -248,7 +248,7 @@ static void test_forward_files(void **state)
 	unsetenv("WS_TEST_UNSET");
 	CHECK(row, { "8080 h:80", "x 8080 [h]:80" }, { "[::1]:8080 [fe80::1]:80", "x [::1]:8080 [fe80::1]:80" }, { "*:8080 h:80", "x [*]:8080 [h]:80" },
 		{ ":8081 h:80", "x []:8081 [h]:80" }, { "/a /b", "x /a /b" }, { "/a h:80", "x /a [h]:80" }, { "8080 /b", "x 8080 /b" },
-		{ "${WS_TEST_PORT} h:80", "x 8080 [h]:80" }, { "${WS_TEST_UNSET} h:80", "BAD" }, { "8080", "BAD" }, { "0 h:80", "BAD" },
+		{ "${WS_TEST_PORT} h:80", "x 8080 [h]:80" }, { "${WS_TEST_UNSET} h:80", "BAD" }, { "8080", "BAD" }, { "8080:h:80", "x 8080 [h]:80" }, { "0 h:80", "BAD" },
 		{ "8080 h:0", "BAD" }, { "8080 h", "BAD" }, { "8080 h:80 x", "BAD" }, { "8080 :80", "BAD" }, { "70000 h:80", "BAD" });
 	row.arg = &remote;
 	CHECK(row, { "1080", "x 1080 [socks]:0" }, { "[::1]:1080", "x [::1]:1080 [socks]:0" }, { "0 h:22", "x 0 [h]:22" }, { "/x /y", "x /x /y" },
