@@ -15,48 +15,8 @@
 
 enum {
 	CHANNELS_MAX = 4096,
-	PACKET_OTHERS = 32 * 1024,       /* never more to peers not of our kind (spec hpn 0) */
-	QUEUE_KEEP = 64 * 1024           /* an empty queue larger than this gives its memory back */
+	PACKET_OTHERS = 32 * 1024        /* never more to peers not of our kind (spec hpn 0) */
 };
-
-/* ---- byte queues ---- */
-
-void byte_queue_add(struct byte_queue *q, const void *p, size_t n)
-{
-	if (n == 0)
-		return;
-	if (q->start > 0 && q->start + q->size + n > q->room) {
-		memmove(q->p, q->p + q->start, q->size);
-		q->start = 0;
-	}
-	if (q->size + n > q->room) {
-		size_t room = q->room ? q->room : 4096;
-
-		while (room < q->size + n)
-			room *= 2;
-		q->p = mem_resize(q->p, room, 1);
-		q->room = room;
-	}
-	memcpy(q->p + q->start + q->size, p, n);
-	q->size += n;
-}
-
-void byte_queue_free(struct byte_queue *q)
-{
-	mem_free_secret(q->p, q->room);
-	*q = (struct byte_queue){ 0 };
-}
-
-void byte_queue_drop(struct byte_queue *q, size_t n)
-{
-	q->start += n;
-	q->size -= n;
-	if (q->size > 0)
-		return;
-	q->start = 0;
-	if (q->room > QUEUE_KEEP)
-		byte_queue_free(q);
-}
 
 /* ---- the connection ---- */
 

@@ -36,10 +36,8 @@ static size_t channel_link_peek(struct link *l, const uint8_t **p)
 {
 	struct channel *c = of(l);
 
-	if (c->in.size > 0) {
-		*p = byte_queue_at(&c->in);
-		return c->in.size;
-	}
+	if (c->in.size > 0)
+		return byte_queue_run(&c->in, p);
 	*p = c->now.p;
 	return c->now.n;
 }

@@ -5,12 +5,16 @@
 #include "channel/channel.h"
 #include "channel/window.h"
 
-/* Bytes that wait: of the peer's for a slow sink, or of ours for the window. Consumed at the front without moving. */
-struct byte_queue { uint8_t *p; size_t start, size, room; };
+/* Bytes that wait: of the peer's for a slow sink, or of ours for the window. A list of chunks, so that nothing is moved and
+ * memory follows what waits. */
+struct byte_chunk;
+struct byte_queue { struct byte_chunk *first, *last, *spare; size_t size; };
 void byte_queue_add(struct byte_queue *q, const void *p, size_t n);
-void byte_queue_drop(struct byte_queue *q, size_t n);
+/* The first bytes that lie in one piece: how many, 0 when nothing waits. */
+size_t byte_queue_run(const struct byte_queue *q, const uint8_t **p);
+void byte_queue_take(struct byte_queue *q, void *dst, size_t n);         /* copies out and drops; n <= size */
+void byte_queue_drop(struct byte_queue *q, size_t n);                    /* n <= size */
 void byte_queue_free(struct byte_queue *q);
-static inline const uint8_t *byte_queue_at(const struct byte_queue *q) { return q->p + q->start; }
 
 struct reply_wait {      /* somebody waits for SUCCESS or FAILURE */
 	struct reply_wait *next;

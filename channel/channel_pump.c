@@ -286,11 +286,13 @@ static void pump_sink_writable(void *ctx, int fd, unsigned what)
 	int i = p->sink[0].fd == fd ? 0 : 1;
 	struct pump_end *s = &p->sink[i];
 	struct byte_queue *q = queue_of(p->c, i);
+	const uint8_t *bytes;
+	size_t n;
 	ssize_t w;
 
 	(void)what;
-	while (q->size > 0) {
-		w = pump_write(s, byte_queue_at(q), q->size);
+	while ((n = byte_queue_run(q, &bytes)) > 0) {
+		w = pump_write(s, bytes, n);
 		if (w < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR))
 			return;
 		if (w < 0) {
@@ -330,12 +332,12 @@ static void pump_end_prepare(struct pump *p, struct pump_end *end)
 		end->careful = true;
 		return;
 	}
-	if (S_ISREG(st.st_mode) || (flags & O_NONBLOCK))
-		return;
 #ifdef F_SETPIPE_SZ
 	if (S_ISFIFO(st.st_mode))
 		(void)fcntl(end->fd, F_SETPIPE_SZ, PIPE_WANTED);
 #endif
+	if (S_ISREG(st.st_mode) || (flags & O_NONBLOCK))
+		return;
 	if (fcntl(end->fd, F_SETFL, flags | O_NONBLOCK) == 0 && !p->own)
 		end->saved_flags = flags;
 }

@@ -3,8 +3,6 @@
  * Sends are pulled: the carrier asks when output runs low; interactive channels go first, the others in turn. */
 #include "channel/channel_private.h"
 
-#include <string.h>
-
 #include "base/log.h"
 #include "transport.h"
 #include "wire/messages.h"
@@ -95,25 +93,20 @@ int channel_commit_bytes(struct channel *c, size_t n)
 	return 0;
 }
 
-static bool channel_send_queue(struct channel *c, struct byte_queue *q, bool extended)
+static void channel_send_queue(struct channel *c, struct byte_queue *q, bool extended)
 {
 	struct iovec iov[LINK_IOV];
-	size_t lent, done = 0;
+	size_t lent;
 	int count;
 
 	if (q->size == 0)
-		return false;
+		return;
 	lent = channel_lend_bytes(c, extended, q->size, iov, &count);
 	if (lent == 0)
-		return false;
-	for (int i = 0; i < count; i++) {
-		memcpy(iov[i].iov_base, byte_queue_at(q) + done, iov[i].iov_len);
-		done += iov[i].iov_len;
-	}
-	if (channel_commit_bytes(c, done) < 0)
-		return false;
-	byte_queue_drop(q, done);
-	return true;
+		return;
+	for (int i = 0; i < count; i++)
+		byte_queue_take(q, iov[i].iov_base, iov[i].iov_len);
+	IGNORE_RESULT(channel_commit_bytes(c, lent));
 }
 
 static void channel_send_queues(struct channel *c)
