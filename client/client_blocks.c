@@ -181,8 +181,8 @@ static int match_run(struct conf_line *l, const char *command)
 		return r;
 	}
 	if (!WIFEXITED(status))
-		return err_set(l->err, ERR_IO, "%s line %u: Match exec '%s' was killed by signal %d", l->file, l->number, command,
-			WIFSIGNALED(status) ? WTERMSIG(status) : 0);
+		return err_set(l->err, ERR_IO, "%s line %u: Match exec '%s' was killed by signal %d", l->file,
+			l->number, command, WIFSIGNALED(status) ? WTERMSIG(status) : 0);
 	log_debug("%s line %u: \"%s\" returned %d", l->file, l->number, command, WEXITSTATUS(status));
 	return WEXITSTATUS(status) == 0;
 }

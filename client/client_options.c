@@ -53,22 +53,25 @@ static const char *ca_key_defaults(void)
 }
 
 const struct conf_alg_kind client_kind_ciphers = {
-	.what = "cipher", .built_at = cipher_name_at, .unbuilt = conf_unbuilt_ciphers, .defaults = proposal_default_ciphers,
-	.none_hint = "cipher none cannot be chosen here: it is switched to after authentication, by NoneEnabled and NoneSwitch"
+	.what = "cipher", .built_at = cipher_name_at, .unbuilt = conf_unbuilt_ciphers,
+	.defaults = proposal_default_ciphers,
+	.none_hint = "cipher none cannot be chosen here: it is switched to after authentication, by NoneEnabled and "
+		"NoneSwitch"
 };
 const struct conf_alg_kind client_kind_macs = {
 	.what = "MAC", .built_at = mac_name_at, .unbuilt = conf_unbuilt_macs, .defaults = proposal_default_macs
 };
 const struct conf_alg_kind client_kind_kex = {
-	.what = "key exchange method", .built_at = proposal_kex_at, .unbuilt = conf_unbuilt_kex, .defaults = kex_defaults
+	.what = "key exchange method", .built_at = proposal_kex_at, .unbuilt = conf_unbuilt_kex,
+	.defaults = kex_defaults
 };
 const struct conf_alg_kind client_kind_keys = {
 	.what = "key algorithm", .built_at = key_name_at, .unbuilt = conf_unbuilt_keys, .defaults = key_defaults,
 	.wildcards = true
 };
 const struct conf_alg_kind client_kind_ca_keys = {
-	.what = "CA key algorithm", .built_at = key_name_at, .unbuilt = conf_unbuilt_ca_keys, .defaults = ca_key_defaults,
-	.wildcards = true
+	.what = "CA key algorithm", .built_at = key_name_at, .unbuilt = conf_unbuilt_ca_keys,
+	.defaults = ca_key_defaults, .wildcards = true
 };
 
 /* ---- the struct */
@@ -235,7 +238,8 @@ int client_options_read_files(struct client_options *o, const char *file, struct
 
 bool client_options_need_final(const struct client_options *o, const struct client_subject *who)
 {
-	bool canonicalize = CLIENT_ORIGIN(o, canonicalize_hostname) != CONF_UNSET && o->canonicalize_hostname != CLIENT_NO;
+	bool canonicalize = CLIENT_ORIGIN(o, canonicalize_hostname) != CONF_UNSET &&
+		o->canonicalize_hostname != CLIENT_NO;
 
 	return !who->final_pass && (canonicalize || who->want_final);
 }
@@ -292,6 +296,16 @@ static void fill_clear_forwards(struct client_options *o)
 	o->tunnel = CONF_TUNNEL_NO;
 }
 
+/* Forwards are not built: whoever asked to be told about a forward that fails is told. */
+static int fill_check_forwards(const struct client_options *o, struct err *e)
+{
+	size_t n = o->local_forward.count + o->remote_forward.count + o->dynamic_forward.count;
+
+	if (o->exit_on_forward_failure && n != 0)
+		return err_set(e, ERR_DENIED, "ExitOnForwardFailure: forwards are not built into this program");
+	return 0;
+}
+
 int client_options_fill(struct client_options *o, const struct client_subject *who, struct err *e)
 {
 	int r = conf_fill_defaults(&client_options_table, o, NULL, e);
@@ -311,14 +325,16 @@ int client_options_fill(struct client_options *o, const struct client_subject *w
 	if (o->host_key_alias != NULL)
 		str_lower(o->host_key_alias);
 	/* HPN: a path asks for metrics (spec hpn 6.1), and a delay is at least 1 ms (7.2). */
-	if (client_options_was_set(CLIENT_ORIGIN(o, metrics_path)) && !client_options_was_set(CLIENT_ORIGIN(o, metrics)))
+	if (client_options_was_set(CLIENT_ORIGIN(o, metrics_path)) &&
+	    !client_options_was_set(CLIENT_ORIGIN(o, metrics)))
 		o->metrics = true;
 	if (o->happy_delay_ms == 0)
 		o->happy_delay_ms = 250;
-	return 0;
+	return fill_check_forwards(o, e);
 }
 
-void client_options_dump(const struct client_options *o, const char *host_arg, void (*line)(void *ctx, const char *text), void *ctx)
+void client_options_dump(const struct client_options *o, const char *host_arg,
+	void (*line)(void *ctx, const char *text), void *ctx)
 {
 	char *text = str_printf("host %s", host_arg);
 

@@ -1,5 +1,6 @@
-/* client/client_options.h: every keyword of ssh_config as a value (spec options-client 2, hpn 11-12, and our own). The rows are in
- * client/client_rows.c. No other layer takes this struct: client/ fills each layer's own small options from it. */
+/* client/client_options.h: every keyword of ssh_config as a value (spec options-client 2, hpn 11-12, and our own).
+ * The rows are in client/client_rows.c. No other layer takes this struct: client/ fills each layer's own small
+ * options from it. */
 #ifndef CLIENT_CLIENT_OPTIONS_H
 #define CLIENT_CLIENT_OPTIONS_H
 
@@ -164,16 +165,18 @@ void client_options_clear(struct client_options *o);
 void client_options_copy(struct client_options *dst, const struct client_options *src);  /* dst: init */
 /* A line as of -o. What is wrong has been logged when it fails. */
 int client_options_line(struct client_options *o, const char *text, struct err *e) MUST_USE;
-/* The same from a keyword and a value that needs no quoting: for -i -L -R -D, -p -P -l and user@, which count like -o. */
+/* The same from a keyword and a value that needs no quoting: for -i -L -R -D, -p -P -l and user@, which count like
+ * -o. */
 int client_options_add(struct client_options *o, const char *keyword, const char *value, struct err *e) MUST_USE;
 /* For the other flags: the value wins over every -o before and after it. */
 int client_options_force(struct client_options *o, const char *keyword, const char *value, struct err *e) MUST_USE;
-/* One pass over the files: file NULL: ~/.ssh/config, then the system's; "none": no file; else that file alone (which must
- * be there). Call again with who->final_pass set when client_options_need_final() says so. */
-int client_options_read_files(struct client_options *o, const char *file, struct client_subject *who, struct err *e) MUST_USE;
+/* One pass over the files: file NULL: ~/.ssh/config, then the system's; "none": no file; else that file alone (which
+ * must be there). Call again with who->final_pass set when client_options_need_final() says so. */
+int client_options_read_files(struct client_options *o, const char *file, struct client_subject *who,
+	struct err *e) MUST_USE;
 bool client_options_need_final(const struct client_options *o, const struct client_subject *who);
-/* Defaults, values that depend on others, and checks (NoneSwitch rules, empty lists that cannot be). Then nothing is unset. Tokens
- * are not expanded: see client/tokens.h. */
+/* Defaults, values that depend on others, and checks (NoneSwitch rules, empty lists that cannot be). Then nothing is
+ * unset. Tokens are not expanded: see client/tokens.h. */
 int client_options_fill(struct client_options *o, const struct client_subject *who, struct err *e) MUST_USE;
 
 /* CONF_UNSET..CONF_COMMAND_LINE of a field: CLIENT_ORIGIN(o, port). After the fill unset ones are CONF_DEFAULT. */
@@ -182,11 +185,13 @@ enum conf_origin client_options_origin(const struct client_options *o, size_t of
 static inline bool client_options_was_set(enum conf_origin origin) { return origin > CONF_DEFAULT; }
 
 /* `ssh -G` (spec options-client 4): one line a call, without newline. */
-void client_options_dump(const struct client_options *o, const char *host_arg, void (*line)(void *ctx, const char *text), void *ctx);
+void client_options_dump(const struct client_options *o, const char *host_arg,
+	void (*line)(void *ctx, const char *text), void *ctx);
 
 extern const struct conf_table client_options_table;
 /* For -c, -m, -Q and re-key lists. */
-extern const struct conf_alg_kind client_kind_ciphers, client_kind_macs, client_kind_kex, client_kind_keys, client_kind_ca_keys;
+extern const struct conf_alg_kind client_kind_ciphers, client_kind_macs, client_kind_kex, client_kind_keys,
+	client_kind_ca_keys;
 
 /* Argument checks of spec options-client 3 (Validation). */
 bool client_host_arg_ok(const char *host);

@@ -92,7 +92,9 @@ static void add_keys_show(struct conf_dump *d, const struct conf_row *row, const
 			v->mode == CLIENT_ASK ? "ask" : "confirm");
 }
 
-const struct conf_type client_type_add_keys = { sizeof(struct client_add_keys), add_keys_parse, NULL, NULL, add_keys_show };
+const struct conf_type client_type_add_keys = {
+	sizeof(struct client_add_keys), add_keys_parse, NULL, NULL, add_keys_show
+};
 
 /* ---- ControlPersist: its words are known in lower case only */
 
@@ -162,7 +164,8 @@ static void forward_agent_show(struct conf_dump *d, const struct conf_row *row, 
 }
 
 const struct conf_type client_type_forward_agent = {
-	sizeof(struct client_forward_agent), forward_agent_parse, forward_agent_clear, forward_agent_copy, forward_agent_show
+	sizeof(struct client_forward_agent), forward_agent_parse, forward_agent_clear, forward_agent_copy,
+	forward_agent_show
 };
 
 /* ---- TunnelDevice: local[:remote], a number or any each */
@@ -276,9 +279,11 @@ static void cnames_show(struct conf_dump *d, const struct conf_row *row, const v
 	str_list_clear(&words);
 }
 
-const struct conf_type client_type_cnames = { sizeof(struct client_cnames), cnames_parse, cnames_clear, cnames_copy, cnames_show };
+const struct conf_type client_type_cnames = {
+	sizeof(struct client_cnames), cnames_parse, cnames_clear, cnames_copy, cnames_show
+};
 
-/* ---- ProxyJump: [user@]host[:port] or ssh://..., comma separated; the last hop is the one that we are told to reach */
+/* ---- ProxyJump: [user@]host[:port] or ssh://..., comma separated; the last hop is kept in parts */
 
 static void jump_clear(void *field)
 {
@@ -310,9 +315,9 @@ static int jump_hop(const char *hop, struct client_jump *out)
 	free(text);
 	if (r != 0)
 		return r;
-	if (!client_host_arg_ok(out->host) || (out->user != NULL && (out->user[0] == '\0' || !client_user_arg_ok(out->user))))
+	if (!client_host_arg_ok(out->host))
 		return ERR_USAGE;
-	return 0;
+	return out->user == NULL || (out->user[0] != '\0' && client_user_arg_ok(out->user)) ? 0 : ERR_USAGE;
 }
 
 /* Every hop is checked, the last one is kept in parts. */
@@ -357,7 +362,8 @@ static void jump_copy(void *dst, const void *src)
 	const struct client_jump *j = src;
 
 	*(struct client_jump *)dst = (struct client_jump){
-		.user = dup_or_null(j->user), .host = dup_or_null(j->host), .earlier = dup_or_null(j->earlier), .port = j->port
+		.user = dup_or_null(j->user), .host = dup_or_null(j->host), .earlier = dup_or_null(j->earlier),
+		.port = j->port
 	};
 }
 
@@ -377,7 +383,8 @@ static void jump_show(struct conf_dump *d, const struct conf_row *row, const voi
 		free(text);
 	}
 	conf_dump_value(d, row, "%s%s%s%s%s%s%s%s", j->earlier != NULL ? j->earlier : "", j->earlier != NULL ? "," : "",
-		j->user != NULL ? j->user : "", j->user != NULL ? "@" : "", address ? "[" : "", j->host, address ? "]" : "", port);
+		j->user != NULL ? j->user : "", j->user != NULL ? "@" : "", address ? "[" : "", j->host,
+		address ? "]" : "", port);
 }
 
 const struct conf_type client_type_jump = { sizeof(struct client_jump), jump_parse, jump_clear, jump_copy, jump_show };
@@ -442,7 +449,9 @@ static void files_show(struct conf_dump *d, const struct conf_row *row, const vo
 		conf_dump_value(d, row, "%s", f->v[i].path);
 }
 
-const struct conf_type client_type_files = { sizeof(struct client_files), files_parse, files_clear, files_copy, files_show };
+const struct conf_type client_type_files = {
+	sizeof(struct client_files), files_parse, files_clear, files_copy, files_show
+};
 
 /* ---- SendEnv */
 
@@ -559,7 +568,8 @@ static int obscure_parse(struct conf_line *l, void *field)
 	else if (str_starts(word, "interval:") && str_to_u64(word + 9, 1, OBSCURE_MAX_MS, &ms) == 0)
 		*v = (unsigned)ms;
 	else
-		return conf_line_bad(l, "%s is yes, no or interval:MS up to %d, not \"%s\"", l->keyword, OBSCURE_MAX_MS, word);
+		return conf_line_bad(l, "%s is yes, no or interval:MS up to %d, not \"%s\"", l->keyword,
+			OBSCURE_MAX_MS, word);
 	return 0;
 }
 
@@ -620,7 +630,9 @@ static void log_verbose_show(struct conf_dump *d, const struct conf_row *row, co
 	conf_dump_value(d, row, "%s", s != NULL ? s : "none");
 }
 
-const struct conf_type client_type_log_verbose = { sizeof(char *), log_verbose_parse, text_clear, text_copy, log_verbose_show };
+const struct conf_type client_type_log_verbose = {
+	sizeof(char *), log_verbose_parse, text_clear, text_copy, log_verbose_show
+};
 
 static int addendum_parse(struct conf_line *l, void *field)
 {

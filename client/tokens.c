@@ -93,7 +93,8 @@ char *client_tokens_expand(const struct client_tokens *t, enum client_token_set 
 }
 
 /* Both in one walk: what a token or a variable brings in is not expanded again. */
-char *client_tokens_expand_env(const struct client_tokens *t, enum client_token_set set, const char *text, struct err *e)
+char *client_tokens_expand_env(const struct client_tokens *t, enum client_token_set set, const char *text,
+	struct err *e)
 {
 	char *out = mem_strdup(""), *part, *plain, *joined;
 	const char *p = text, *end;
@@ -194,8 +195,8 @@ void client_tokens_fill(struct client_tokens *t, const struct client_options *o,
 	t->local_label[strcspn(t->local_label, ".")] = '\0';
 }
 
-char *client_subject_expand(const struct client_options *o, const struct client_subject *who, bool env, const char *text,
-	struct err *e)
+char *client_subject_expand(const struct client_options *o, const struct client_subject *who, bool env,
+	const char *text, struct err *e)
 {
 	struct client_tokens t;
 	char *host = client_subject_host(o, who, e), *out;

@@ -36,21 +36,23 @@ void client_tokens_fill(struct client_tokens *t, const struct client_options *o,
 /* Tokens only. Allocated; NULL: unknown token, the text names it. */
 char *client_tokens_expand(const struct client_tokens *t, enum client_token_set set, const char *text, struct err *e);
 /* Tokens and ${NAME}. */
-char *client_tokens_expand_env(const struct client_tokens *t, enum client_token_set set, const char *text, struct err *e);
+char *client_tokens_expand_env(const struct client_tokens *t, enum client_token_set set, const char *text,
+	struct err *e);
 /* For a keyword that names a file: ~, then tokens and ${NAME}. Allocated; NULL and error. */
 char *client_tokens_path(const struct client_tokens *t, const char *path, struct err *e);
 /* Tokens and ${NAME} by options as far as they have been read: for Match and Include, where %k falls back to %h. */
-char *client_subject_expand(const struct client_options *o, const struct client_subject *who, bool env, const char *text,
-	struct err *e);
-/* Hostname as far as read, with %h, in lower case unless it is an address; in the final pass the canonical name. Allocated. */
+char *client_subject_expand(const struct client_options *o, const struct client_subject *who, bool env,
+	const char *text, struct err *e);
+/* Hostname as far as read, with %h, in lower case unless it is an address; in the final pass the canonical name.
+ * Allocated. */
 char *client_subject_host(const struct client_options *o, const struct client_subject *who, struct err *e);
 
 /* Puts that name into o->hostname; a later pass does not change it any more. */
 int client_options_expand_hostname(struct client_options *o, const struct client_subject *who, struct err *e) MUST_USE;
-/* Once, after client_tokens_fill(): in place, what -G shows expanded: User (which t then has), ControlPath, IdentityAgent,
- * ForwardAgent, UserKnownHostsFile, RevokedHostKeys, SetEnv, VersionAddendum, paths in forwards. The rest stays as it is:
- * who uses IdentityFile, CertificateFile, GlobalKnownHostsFile calls client_tokens_path(), who runs a command
- * client_tokens_expand(). */
+/* Once, after client_tokens_fill(): in place, what -G shows expanded: User (which t then has), ControlPath,
+ * IdentityAgent, ForwardAgent, UserKnownHostsFile, RevokedHostKeys, SetEnv, VersionAddendum, paths in forwards. The
+ * rest stays as it is: who uses IdentityFile, CertificateFile, GlobalKnownHostsFile calls client_tokens_path(), who
+ * runs a command client_tokens_expand(). */
 int client_options_expand(struct client_options *o, struct client_tokens *t, struct err *e) MUST_USE;
 
 #endif

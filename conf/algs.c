@@ -11,17 +11,18 @@
 #include "conf/types.h"
 
 const char *const conf_unbuilt_kex[] = {
-	"mlkem768x25519-sha256", "mlkem768nistp256-sha256", "sntrup761x25519-sha512", "sntrup761x25519-sha512@openssh.com",
-	"sntrup4591761x25519-sha512@tinyssh.org", "diffie-hellman-group-exchange-sha256",
-	"diffie-hellman-group-exchange-sha1", "diffie-hellman-group14-sha1", "diffie-hellman-group14-sha256",
+	"mlkem768x25519-sha256", "mlkem768nistp256-sha256", "sntrup761x25519-sha512",
+	"sntrup761x25519-sha512@openssh.com", "sntrup4591761x25519-sha512@tinyssh.org",
+	"diffie-hellman-group-exchange-sha256", "diffie-hellman-group-exchange-sha1",
+	"diffie-hellman-group14-sha1", "diffie-hellman-group14-sha256",
 	"diffie-hellman-group16-sha512", "diffie-hellman-group18-sha512", "diffie-hellman-group1-sha1",
 	"curve25519-sha256", "curve25519-sha256@libssh.org", "ecdh-sha2-nistp256", "ecdh-sha2-nistp384",
 	"ecdh-sha2-nistp521", NULL
 };
 const char *const conf_unbuilt_ciphers[] = {
-	"3des-cbc", "aes128-cbc", "aes192-cbc", "aes256-cbc", "rijndael-cbc@lysator.liu.se", "blowfish-cbc", "cast128-cbc",
-	"arcfour", "arcfour128", "arcfour256", "aes128-ctr", "aes192-ctr", "aes256-ctr", "aes128-gcm@openssh.com",
-	"aes256-gcm@openssh.com", "chacha20-poly1305@openssh.com", NULL
+	"3des-cbc", "aes128-cbc", "aes192-cbc", "aes256-cbc", "rijndael-cbc@lysator.liu.se", "blowfish-cbc",
+	"cast128-cbc", "arcfour", "arcfour128", "arcfour256", "aes128-ctr", "aes192-ctr", "aes256-ctr",
+	"aes128-gcm@openssh.com", "aes256-gcm@openssh.com", "chacha20-poly1305@openssh.com", NULL
 };
 const char *const conf_unbuilt_macs[] = {
 	"hmac-sha1", "hmac-sha1-96", "hmac-sha2-256", "hmac-sha2-512", "hmac-md5", "hmac-md5-96", "hmac-ripemd160",
@@ -225,8 +226,8 @@ static int algs_parse(struct conf_line *l, void *field)
 		return conf_line_bad(l, "%s: %s", l->keyword, err_text(&e));
 	a->prefix = strchr("+-^", word[0]) != NULL ? word[0] : '\0';
 	if (a->names[0] == '\0' && l->active && a->prefix != '-')
-		log_info("%s line %u: %s: this program has no %s of \"%s\", so none is offered", l->file, l->number, l->keyword,
-			k->what, word);
+		log_info("%s line %u: %s: this program has no %s of \"%s\", so none is offered", l->file, l->number,
+			l->keyword, k->what, word);
 	return 0;
 }
 

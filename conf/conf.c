@@ -156,12 +156,14 @@ static int line_check_built(struct conf_line *l)
 	bool server = l->table->bad_value_is_fatal;
 
 	if ((flags & CONF_UNBUILT_REFUSE) != 0 && (server || l->kept) && !l->reader->quiet && !line_is_harmless(l))
-		return conf_line_bad(l, "%s is not built into this program, and going on without it would permit more than the "
+		return conf_line_bad(l,
+			"%s is not built into this program, and going on without it would permit more than the "
 			"file says", l->row->name);
 	if (!l->active || l->reader->quiet)
 		return 0;
 	if ((flags & CONF_UNBUILT) != 0 && !line_is_harmless(l))
-		log_verbose("%s line %u: %s is not built into this program and has no effect", l->file, l->number, l->row->name);
+		log_verbose("%s line %u: %s is not built into this program and has no effect", l->file, l->number,
+			l->row->name);
 	if ((flags & CONF_NO_EFFECT) != 0)
 		log_debug("%s line %u: %s is accepted and has no effect", l->file, l->number, l->row->name);
 	return 0;
@@ -186,7 +188,8 @@ static int line_include_file(struct conf_line *l, const char *path)
 	int code;
 
 	if (r->depth >= CONF_INCLUDE_DEPTH)
-		return err_set(l->err, ERR_USAGE, "%s line %u: Include goes deeper than %d files", l->file, l->number, CONF_INCLUDE_DEPTH);
+		return err_set(l->err, ERR_USAGE, "%s line %u: Include goes deeper than %d files", l->file,
+			l->number, CONF_INCLUDE_DEPTH);
 	r->depth++;
 	r->never = saved.never || (saved.in_block && !saved.active);
 	log_debug2("%s line %u: reading %s", l->file, l->number, path);
@@ -247,10 +250,11 @@ static int line_unknown(struct conf_line *l)
 		log_debug("%s line %u: ignored unknown option \"%s\"", l->file, l->number, l->keyword);
 		code = 0;
 	} else if (l->table->restricted_blocks && !r->active && !r->blocks_only) {
-		code = err_set(l->err, ERR_USAGE, "%s line %u: Directive '%s' is not allowed within a Match block", l->file,
-			l->number, l->keyword);
+		code = err_set(l->err, ERR_USAGE, "%s line %u: Directive '%s' is not allowed within a Match block",
+			l->file, l->number, l->keyword);
 	} else if (!r->blocks_only) {
-		log_error("%s: line %u: Bad configuration option: %s", l->file, l->number, l->table->lower_case ? lower : l->keyword);
+		log_error("%s: line %u: Bad configuration option: %s", l->file, l->number,
+			l->table->lower_case ? lower : l->keyword);
 	}
 	free(lower);
 	return code;
@@ -263,7 +267,8 @@ static int line_old_keyword(struct conf_line *l)
 	else if ((l->row->flags & CONF_DEPRECATED) != 0)
 		log_at(l->table->deprecated_level, "%s line %u: Deprecated option %s", l->file, l->number, l->keyword);
 	else
-		log_at(l->table->unsupported_level, "%s line %u: Unsupported option %s", l->file, l->number, l->keyword);
+		log_at(l->table->unsupported_level, "%s line %u: Unsupported option %s", l->file, l->number,
+			l->keyword);
 	return 0;
 }
 
@@ -304,8 +309,8 @@ static int line_known(struct conf_line *l, enum conf_lex_result lexed, const str
 	if (l->table->restricted_blocks && !r->active && (flags & (CONF_IN_MATCH | CONF_BLOCK | CONF_INCLUDE)) == 0) {
 		if (r->blocks_only)
 			return 0;
-		return err_set(l->err, ERR_USAGE, "%s line %u: Directive '%s' is not allowed within a Match block", l->file,
-			l->number, l->keyword);
+		return err_set(l->err, ERR_USAGE, "%s line %u: Directive '%s' is not allowed within a Match block",
+			l->file, l->number, l->keyword);
 	}
 	if (*l->rest == '\0' || (*l->rest == '#' && l->count == 0 && (flags & (CONF_RAW | CONF_BLOCK)) == 0)) {
 		log_error("%s line %u: no argument after keyword \"%s\"", l->file, l->number, l->keyword);
@@ -352,7 +357,8 @@ static int reader_line(struct conf_reader *r, const struct conf_place *at, const
 
 /* ---- files */
 
-static int reader_text(struct conf_reader *r, const char *path, enum conf_origin origin, const char *text, struct err *e)
+static int reader_text(struct conf_reader *r, const char *path, enum conf_origin origin, const char *text,
+	struct err *e)
 {
 	struct conf_place at = { .file = path, .origin = origin, .is_file = true };
 	const char *p = text, *end;

@@ -12,8 +12,8 @@
 #include "conf/lex.h"
 #include "conf/conf_files.h"
 
-/* Where a value came from. Kept for every row beside the options, so that fields have plain C types and "not set" needs no
- * special value. */
+/* Where a value came from. Kept for every row beside the options, so that fields have plain C types and "not set"
+ * needs no special value. */
 enum conf_origin { CONF_UNSET, CONF_DEFAULT, CONF_SYSTEM_FILE, CONF_USER_FILE, CONF_COMMAND_LINE };
 
 enum { CONF_ROWS_MAX = 192, CONF_INCLUDE_DEPTH = 16 };
@@ -47,9 +47,9 @@ struct conf_dump;
 /* How a kind of value is read, kept and shown. */
 struct conf_type {
 	size_t size;                                             /* of the field */
-	/* Reads the line's arguments into *field, which is zeroed (or, for CONF_COLLECTS, holds what came before). It is called
-	 * for lines that do not apply too, with a scratch field. 0; 1: fine, but the row stays unset; ERR_USAGE after conf_line_bad(): a bad
-	 * line; anything else with l->err set: reading stops at once. */
+	/* Reads the line's arguments into *field, which is zeroed (or, for CONF_COLLECTS, holds what came before).
+	 * It is called for lines that do not apply too, with a scratch field. 0; 1: fine, but the row stays unset;
+	 * ERR_USAGE after conf_line_bad(): a bad line; anything else with l->err set: reading stops at once. */
 	int (*parse)(struct conf_line *l, void *field);
 	void (*clear)(void *field);                              /* NULL: plain data */
 	void (*copy)(void *dst, const void *src);                /* deep, dst is zeroed; NULL: plain data */
@@ -64,7 +64,7 @@ struct conf_row {
 	unsigned flags;
 	const char *def;                /* default, as it would stand in a file; NULL: none, or made by code */
 	const void *arg;                /* for the type: words, limits, algorithm kind */
-	const char *harmless;           /* comma separated values that ask for nothing: no word about them when not built */
+	const char *harmless;           /* comma separated values that ask for nothing: no word about them */
 	/* NULL, or a word on whether an active line sets the field: < 0 it does not, > 0 it does, 0 the usual rules. */
 	int (*allowed)(const struct conf_line *l);
 	const char *shown;              /* name in a dump where it is not the usual one */
@@ -107,7 +107,8 @@ const char *conf_line_next(struct conf_line *l);                 /* next word, o
 const char *conf_line_need(struct conf_line *l);
 /* "FILE line N: text", logged as an error, or put into l->err where bad values are fatal. Returns ERR_USAGE. */
 int conf_line_bad(struct conf_line *l, const char *fmt, ...) PRINTF_LIKE(2, 3);
-/* For CONF_BLOCK parsers: the lines that follow apply or not. In a file included from a block that does not match they never do. */
+/* For CONF_BLOCK parsers: the lines that follow apply or not. In a file included from a block that does not match
+ * they never do. */
 void conf_line_block(struct conf_line *l, bool matches);
 
 /* ---- reading */
@@ -118,13 +119,13 @@ struct conf_reader {
 	void *options;
 	struct conf_source *source;     /* where files come from */
 	void *ctx;
-	/* NULL, or turns an argument of Include (tokens, ~, relative names) into a glob pattern, which is allocated; NULL: the
-	 * argument is passed over. Returns as a row's parser does. */
+	/* NULL, or turns an argument of Include (tokens, ~, relative names) into a glob pattern, which is allocated;
+	 * NULL: the argument is passed over. Returns as a row's parser does. */
 	int (*include_pattern)(struct conf_line *l, const char *arg, char **pattern);
 	const char *include_dir;        /* relative Include names are under it */
 	/* Server, second evaluation: only lines in matching blocks are kept, and of these only CONF_IN_MATCH rows. */
 	bool blocks_only;
-	bool quiet;                     /* no notes about keywords that are old, not built, or ignored: they were given before */
+	bool quiet;                     /* no notes about keywords: they were given before */
 	bool check_owner;               /* files must be root's or ours and not writable by others... */
 	bool check_included;            /* ...and so must those that they include */
 	/* Private from here: where the reading stands. */
@@ -135,13 +136,14 @@ struct conf_reader {
 /* Sets what must be set; the rest is zero. Nothing has to be freed. */
 void conf_reader_init(struct conf_reader *r, const struct conf_table *t, void *options, struct conf_source *s);
 
-/* Reads a file. ERR_NONE_FOUND: it is not there (nothing is reported); ERR_DENIED "Bad owner or permissions on FILE";
- * ERR_USAGE "FILE: terminating, N bad configuration options", each of which has been reported, or (server) what is wrong
- * with a value. */
+/* Reads a file. ERR_NONE_FOUND: it is not there (nothing is reported); ERR_DENIED "Bad owner or permissions on
+ * FILE"; ERR_USAGE "FILE: terminating, N bad configuration options", each of which has been reported, or (server)
+ * what is wrong with a value. */
 int conf_read_file(struct conf_reader *r, const char *path, enum conf_origin origin, struct err *e) MUST_USE;
 /* One line, as of -o: "Keyword value" or "Keyword=value". Empty lines and comments are fine. name: "command-line".
  * ERR_NONE_FOUND: unknown keyword, no or too many arguments (reported); ERR_USAGE: a bad value. */
-int conf_read_line(struct conf_reader *r, const char *text, const char *name, enum conf_origin origin, struct err *e) MUST_USE;
+int conf_read_line(struct conf_reader *r, const char *text, const char *name, enum conf_origin origin,
+	struct err *e) MUST_USE;
 /* Gives every row that is not set its default. */
 int conf_fill_defaults(const struct conf_table *t, void *options, void *ctx, struct err *e) MUST_USE;
 

@@ -149,7 +149,8 @@ static int source_run_glob(const char *pattern, bool tilde, struct str_list *pat
 	return 0;
 }
 
-int conf_source_glob(struct conf_source *s, const char *pattern, bool tilde, const struct str_list **paths, struct err *e)
+int conf_source_glob(struct conf_source *s, const char *pattern, bool tilde, const struct str_list **paths,
+	struct err *e)
 {
 	struct str_list found = { 0 };
 	size_t i;

@@ -1,5 +1,5 @@
-/* conf/conf_files.h: the files that a configuration consists of: read once, kept as text, handed to other processes, which
- * never read them again. */
+/* conf/conf_files.h: the files that a configuration consists of: read once, kept as text, handed to other processes,
+ * which never read them again. */
 #ifndef CONF_CONF_FILES_H
 #define CONF_CONF_FILES_H
 
@@ -22,12 +22,15 @@ struct conf_source {
 	bool sealed;             /* nothing is looked for on disk any more */
 };
 
-/* The text of path (NUL-terminated, borrowed from s until it is cleared). check_owner: must be a file of root or of the real
- * uid that nobody else can write: ERR_DENIED "Bad owner or permissions on FILE". ERR_NONE_FOUND: not there. A folder reads
- * as an empty file. */
-int conf_source_read(struct conf_source *s, const char *path, bool check_owner, const char **text, struct err *e) MUST_USE;
-/* Sorted names that match; no match is an empty list. Borrowed from s; it may move with the next call. tilde: ~ is known. */
-int conf_source_glob(struct conf_source *s, const char *pattern, bool tilde, const struct str_list **paths, struct err *e) MUST_USE;
+/* The text of path (NUL-terminated, borrowed from s until it is cleared). check_owner: must be a file of root or of
+ * the real uid that nobody else can write: ERR_DENIED "Bad owner or permissions on FILE". ERR_NONE_FOUND: not there.
+ * A folder reads as an empty file. */
+int conf_source_read(struct conf_source *s, const char *path, bool check_owner, const char **text,
+	struct err *e) MUST_USE;
+/* Sorted names that match; no match is an empty list. Borrowed from s; it may move with the next call. tilde: ~ is
+ * known. */
+int conf_source_glob(struct conf_source *s, const char *pattern, bool tilde, const struct str_list **paths,
+	struct err *e) MUST_USE;
 /* For rebuilding in another process, and for tests: as if read. */
 void conf_source_add_file(struct conf_source *s, const char *path, const char *text, size_t size);
 void conf_source_add_glob(struct conf_source *s, const char *pattern, const struct str_list *paths);

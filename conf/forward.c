@@ -21,8 +21,8 @@ struct forward_fields {
 	size_t count;
 };
 
-/* One field up to the next colon: [in brackets] colons are part of it, a backslash takes the next character as it is. NULL:
- * an open bracket, or something between "]" and the colon. */
+/* One field up to the next colon: [in brackets] colons are part of it, a backslash takes the next character as it
+ * is. NULL: an open bracket, or something between "]" and the colon. */
 static const char *forward_field(const char *p, char *dst, bool *path)
 {
 	size_t n = 0;
@@ -77,7 +77,8 @@ static int forward_take_path(const char *text, char **out)
 }
 
 /* The listening side out of the first fields: how many they were, or ERR_USAGE. */
-static int forward_listen(const struct forward_fields *f, size_t fields, enum conf_forward_kind kind, struct conf_forward *out)
+static int forward_listen(const struct forward_fields *f, size_t fields, enum conf_forward_kind kind,
+	struct conf_forward *out)
 {
 	unsigned min = kind == CONF_FORWARD_REMOTE ? 0 : 1;
 
@@ -159,7 +160,8 @@ bool conf_forward_equal(const struct conf_forward *a, const struct conf_forward 
 {
 	return forward_same(a->listen_host, b->listen_host) && a->listen_port == b->listen_port &&
 		forward_same(a->listen_path, b->listen_path) && forward_same(a->connect_host, b->connect_host) &&
-		a->connect_port == b->connect_port && forward_same(a->connect_path, b->connect_path) && a->socks == b->socks;
+		a->connect_port == b->connect_port && forward_same(a->connect_path, b->connect_path) &&
+			a->socks == b->socks;
 }
 
 bool conf_forwards_add(struct conf_forwards *l, struct conf_forward *f)

@@ -92,7 +92,8 @@ static int int_parse(struct conf_line *l, void *field)
 	if (word == NULL)
 		return ERR_USAGE;
 	if (str_to_u64(word, range->min, range->max, &v) != 0)
-		return conf_line_bad(l, "%s is a number from %u to %u, not \"%s\"", l->keyword, range->min, range->max, word);
+		return conf_line_bad(l, "%s is a number from %u to %u, not \"%s\"", l->keyword, range->min,
+			range->max, word);
 	*(unsigned *)field = (unsigned)v;
 	return 0;
 }
@@ -265,8 +266,12 @@ static void string_opt_show(struct conf_dump *d, const struct conf_row *row, con
 }
 
 const struct conf_type conf_string = { sizeof(char *), string_parse, string_clear, string_copy, string_opt_show };
-const struct conf_type conf_string_none = { sizeof(char *), string_none_parse, string_clear, string_copy, string_none_show };
-const struct conf_type conf_string_opt = { sizeof(char *), string_none_parse, string_clear, string_copy, string_opt_show };
+const struct conf_type conf_string_none = {
+	sizeof(char *), string_none_parse, string_clear, string_copy, string_none_show
+};
+const struct conf_type conf_string_opt = {
+	sizeof(char *), string_none_parse, string_clear, string_copy, string_opt_show
+};
 const struct conf_type conf_raw = { sizeof(char *), raw_parse, string_clear, string_copy, string_opt_show };
 const struct conf_type conf_raw_none = { sizeof(char *), raw_parse, string_clear, string_copy, string_none_show };
 
@@ -400,7 +405,9 @@ static void items_show(struct conf_dump *d, const struct conf_row *row, const vo
 }
 
 const struct conf_type conf_items = { sizeof(struct str_list), items_parse, list_clear, list_copy, items_show };
-const struct conf_type conf_words_items = { sizeof(struct str_list), words_items_parse, list_clear, list_copy, items_show };
+const struct conf_type conf_words_items = {
+	sizeof(struct str_list), words_items_parse, list_clear, list_copy, items_show
+};
 
 /* ---- SetEnv */
 

@@ -19,8 +19,8 @@ extern const struct conf_type conf_octal;        /* unsigned: 0..0777 */
 extern const struct conf_type conf_log_level;    /* int: enum log_level */
 extern const struct conf_type conf_facility;     /* int: of <syslog.h> */
 extern const struct conf_type conf_list;         /* struct str_list: all words of one line; none gives an empty list */
-extern const struct conf_type conf_items;        /* struct str_list: one word a line (CONF_COLLECTS), a dump line each */
-extern const struct conf_type conf_words_items;  /* struct str_list: all words of each line (CONF_COLLECTS), a dump line each */
+/* struct str_list, CONF_COLLECTS, a dump line each: one word a line; all words of each line. */
+extern const struct conf_type conf_items, conf_words_items;
 
 /* int out of a table: arg is struct conf_word[], ended by a NULL word; any case; the first word of a value is shown. */
 extern const struct conf_type conf_word_type;

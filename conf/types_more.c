@@ -42,8 +42,8 @@ static void rekey_show(struct conf_dump *d, const struct conf_row *row, const vo
 
 const struct conf_type conf_rekey_type = { sizeof(struct conf_rekey), rekey_parse, NULL, NULL, rekey_show };
 
-/* ---- IPQoS: code points of RFC 2474, 2597, 3246, 5865, 8622, shifted into the TOS byte. The first name of a value is shown;
- * the names of RFC 1349, which no router honours, leave the byte to the system. */
+/* ---- IPQoS: code points of RFC 2474, 2597, 3246, 5865, 8622, shifted into the TOS byte. The first name of a value
+ * is shown; the names of RFC 1349, which no router honours, leave the byte to the system. */
 
 static const struct conf_word qos_words[] = {
 	{ "none", CONF_IPQOS_NONE }, { "lowdelay", CONF_IPQOS_NONE }, { "throughput", CONF_IPQOS_NONE },
@@ -302,7 +302,8 @@ static int permits_read(struct conf_line *l, struct conf_permits *p, bool listen
 	p->kind = CONF_PERMIT_LIST;
 	while ((word = conf_line_next(l)) != NULL) {
 		if (conf_permit_parse(word, listen, &one) != 0)
-			return conf_line_bad(l, "%s needs %s, not \"%s\"", l->keyword, listen ? "[HOST:]PORT" : "HOST:PORT", word);
+			return conf_line_bad(l, "%s needs %s, not \"%s\"", l->keyword,
+				listen ? "[HOST:]PORT" : "HOST:PORT", word);
 		permits_add(p, &one);
 	}
 	return 0;

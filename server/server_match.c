@@ -9,8 +9,8 @@
 #include "server/server_types.h"
 #include "version.h"
 
-/* Whether the criterion holds for who, which is NULL in the global pass: then arguments are only checked. Below zero: the
- * line is bad. */
+/* Whether the criterion holds for who, which is NULL in the global pass: then arguments are only checked. Below
+ * zero: the line is bad. */
 typedef int match_fn(struct conf_line *l, const struct server_subject *who, const char *arg);
 
 static int match_text(const char *value, const char *list, bool lower)
@@ -121,7 +121,8 @@ static int match_one(struct conf_line *l, const char *word)
 		return conf_line_bad(l, "Unsupported Match attribute %.*s", (int)n, word);
 	r = match_criteria[i].fn(l, p != NULL ? p->who : NULL, arg);
 	if (r >= 0)
-		log_debug3("%s line %u: Match %s \"%s\": %s", l->file, l->number, match_criteria[i].name, arg, r ? "yes" : "no");
+		log_debug3("%s line %u: Match %s \"%s\": %s", l->file, l->number, match_criteria[i].name, arg,
+			r ? "yes" : "no");
 	return r;
 }
 

@@ -1,5 +1,5 @@
-/* server/server_options.c: sshd_config as text and as a struct: read once, evaluated for the whole server and again for each
- * connection, handed to other processes. */
+/* server/server_options.c: sshd_config as text and as a struct: read once, evaluated for the whole server and again
+ * for each connection, handed to other processes. */
 #include "server/server_options.h"
 
 #include <errno.h>
@@ -56,22 +56,24 @@ static const char *ca_key_defaults(void)
 }
 
 const struct conf_alg_kind server_kind_ciphers = {
-	.what = "cipher", .built_at = cipher_name_at, .unbuilt = conf_unbuilt_ciphers, .defaults = proposal_default_ciphers,
+	.what = "cipher", .built_at = cipher_name_at, .unbuilt = conf_unbuilt_ciphers,
+	.defaults = proposal_default_ciphers,
 	.none_hint = "cipher none cannot be chosen here: NoneEnabled permits it to clients, after authentication"
 };
 const struct conf_alg_kind server_kind_macs = {
 	.what = "MAC", .built_at = mac_name_at, .unbuilt = conf_unbuilt_macs, .defaults = proposal_default_macs
 };
 const struct conf_alg_kind server_kind_kex = {
-	.what = "key exchange method", .built_at = proposal_kex_at, .unbuilt = conf_unbuilt_kex, .defaults = kex_defaults
+	.what = "key exchange method", .built_at = proposal_kex_at, .unbuilt = conf_unbuilt_kex,
+	.defaults = kex_defaults
 };
 const struct conf_alg_kind server_kind_keys = {
 	.what = "key algorithm", .built_at = key_name_at, .unbuilt = conf_unbuilt_keys, .defaults = key_defaults,
 	.wildcards = true
 };
 const struct conf_alg_kind server_kind_ca_keys = {
-	.what = "CA key algorithm", .built_at = key_name_at, .unbuilt = conf_unbuilt_ca_keys, .defaults = ca_key_defaults,
-	.wildcards = true
+	.what = "CA key algorithm", .built_at = key_name_at, .unbuilt = conf_unbuilt_ca_keys,
+	.defaults = ca_key_defaults, .wildcards = true
 };
 
 /* ---- the struct */
@@ -157,7 +159,8 @@ bool server_options_methods_usable(const struct server_options *o)
 static int fill_check(const struct server_options *o, struct err *e)
 {
 	if (!server_options_methods_usable(o))
-		return err_set(e, ERR_USAGE, "AuthenticationMethods cannot be satisfied by enabled authentication methods");
+		return err_set(e, ERR_USAGE,
+			"AuthenticationMethods cannot be satisfied by enabled authentication methods");
 	if (o->authorized_keys_command != NULL && o->authorized_keys_command_user == NULL)
 		return err_set(e, ERR_USAGE, "AuthorizedKeysCommand set without AuthorizedKeysCommandUser");
 	if (o->authorized_principals_command != NULL && o->authorized_principals_command_user == NULL)
@@ -208,7 +211,8 @@ void server_config_free(struct server_config *c)
 
 static struct server_parse config_parse(const struct server_config *c, const struct server_subject *who)
 {
-	return (struct server_parse){ .cwd = c->cwd, .home = c->home, .ports_from_flags = c->ports.count != 0, .who = who };
+	return (struct server_parse){ .cwd = c->cwd, .home = c->home, .ports_from_flags = c->ports.count != 0,
+		.who = who };
 }
 
 static struct conf_reader config_reader(struct server_config *c, struct server_options *o, struct server_parse *parse)
@@ -439,8 +443,8 @@ struct server_config *server_config_get(struct reader *r, struct err *e)
 static int subject_set(struct server_subject *who, const char *key, const char *value)
 {
 	const struct { const char *key; const char **field; } texts[] = {
-		{ "addr", &who->address }, { "user", &who->user }, { "host", &who->host }, { "laddr", &who->local_address },
-		{ "rdomain", &who->rdomain },
+		{ "addr", &who->address }, { "user", &who->user }, { "host", &who->host },
+		{ "laddr", &who->local_address }, { "rdomain", &who->rdomain },
 	};
 	uint64_t port;
 	size_t i;

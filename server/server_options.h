@@ -1,5 +1,6 @@
-/* server/server_options.h: every keyword of sshd_config as a value (spec options-server 2, hpn 11-12, and our own). The rows are in
- * server/server_rows.c. No other layer takes this struct: server/ fills each layer's own small options from it. */
+/* server/server_options.h: every keyword of sshd_config as a value (spec options-server 2, hpn 11-12, and our own).
+ * The rows are in server/server_rows.c. No other layer takes this struct: server/ fills each layer's own small
+ * options from it. */
 #ifndef SERVER_SERVER_OPTIONS_H
 #define SERVER_SERVER_OPTIONS_H
 
@@ -144,8 +145,8 @@ struct server_config;
 
 struct server_config *server_config_new(void);
 void server_config_free(struct server_config *c);
-/* -o "Keyword value" and, as such lines, -g -h -c -4 -6. Before server_config_load. ERR_NONE_FOUND: unknown keyword or extra
- * arguments (exit 1), ERR_USAGE: bad value (exit 255). */
+/* -o "Keyword value" and, as such lines, -g -h -c -4 -6. Before server_config_load. ERR_NONE_FOUND: unknown keyword
+ * or extra arguments (exit 1), ERR_USAGE: bad value (exit 255). */
 int server_config_add_line(struct server_config *c, const char *text, struct err *e) MUST_USE;
 /* -p: Port lines of the file do not count then. */
 int server_config_add_port(struct server_config *c, unsigned port, struct err *e) MUST_USE;
@@ -169,7 +170,8 @@ struct server_subject {
 	int local_port;
 	const char *rdomain;
 };
-/* The options for a connection: a copy of the global ones in which those of matching blocks stand. out: zeroed; clear it. */
+/* The options for a connection: a copy of the global ones in which those of matching blocks stand. out: zeroed;
+ * clear it. */
 int server_config_match(const struct server_config *c, const struct server_subject *who, struct server_options *out,
 	struct err *e) MUST_USE;
 /* -C "user=root,addr=::1,...": adds to a subject; strings are kept in keep. */
@@ -191,6 +193,7 @@ bool server_options_methods_usable(const struct server_options *o);
 bool server_auth_method_known(const char *method);
 
 extern const struct conf_table server_options_table;
-extern const struct conf_alg_kind server_kind_ciphers, server_kind_macs, server_kind_kex, server_kind_keys, server_kind_ca_keys;
+extern const struct conf_alg_kind server_kind_ciphers, server_kind_macs, server_kind_kex, server_kind_keys,
+	server_kind_ca_keys;
 
 #endif

@@ -85,7 +85,8 @@ static void listens_copy(void *dst, const void *src)
 	to->v = mem_array(from->count, sizeof(*to->v));
 	to->count = from->count;
 	for (i = 0; i < from->count; i++)
-		to->v[i] = (struct server_listen){ from->v[i].host == NULL ? NULL : mem_strdup(from->v[i].host), from->v[i].port };
+		to->v[i] = (struct server_listen){ from->v[i].host == NULL ? NULL : mem_strdup(from->v[i].host),
+			from->v[i].port };
 }
 
 /* Numeric addresses of a name, in the order of the resolver; the name itself when there are none. */
@@ -116,7 +117,8 @@ static void listens_show(struct conf_dump *d, const struct conf_row *row, const 
 {
 	const struct server_listens *a = field;
 	const struct server_options *o = d->options;
-	int family = o->address_family == SERVER_INET ? AF_INET : o->address_family == SERVER_INET6 ? AF_INET6 : AF_UNSPEC;
+	int family = o->address_family == SERVER_INET ? AF_INET :
+		o->address_family == SERVER_INET6 ? AF_INET6 : AF_UNSPEC;
 	size_t i, j, k;
 
 	for (i = 0; a->count == 0 && i < o->port.count; i++) {
@@ -189,7 +191,9 @@ static void startups_show(struct conf_dump *d, const struct conf_row *row, const
 	conf_dump_value(d, row, "%u:%u:%u", s->start, s->rate, s->full);
 }
 
-const struct conf_type server_type_startups = { sizeof(struct server_startups), startups_parse, NULL, NULL, startups_show };
+const struct conf_type server_type_startups = {
+	sizeof(struct server_startups), startups_parse, NULL, NULL, startups_show
+};
 
 static int per_source_parse(struct conf_line *l, void *field)
 {
@@ -427,7 +431,8 @@ static void pubkey_options_show(struct conf_dump *d, const struct conf_row *row,
 	const char *touch = (v & SERVER_PUBKEY_TOUCH) != 0 ? "touch-required" : "";
 	const char *verify = (v & SERVER_PUBKEY_VERIFY) != 0 ? "verify-required" : "";
 
-	conf_dump_value(d, row, "%s%s%s", v == 0 ? "none" : touch, *touch != '\0' && *verify != '\0' ? " " : "", verify);
+	conf_dump_value(d, row, "%s%s%s", v == 0 ? "none" : touch, *touch != '\0' && *verify != '\0' ? " " : "",
+		verify);
 }
 
 const struct conf_type server_type_pubkey_options = {
@@ -502,7 +507,9 @@ static void methods_show(struct conf_dump *d, const struct conf_row *row, const 
 	free(text);
 }
 
-const struct conf_type server_type_methods = { sizeof(struct str_list), methods_parse, list_clear, list_copy, methods_show };
+const struct conf_type server_type_methods = {
+	sizeof(struct str_list), methods_parse, list_clear, list_copy, methods_show
+};
 
 /* ---- UnusedConnectionTimeout, Compression */
 
@@ -552,7 +559,8 @@ const struct conf_type server_type_yes_delayed = { sizeof(bool), yes_delayed_par
 
 /* ---- file names */
 
-/* ~ is the daemon's user here. Relative names count from where the first process was started: others stand elsewhere. */
+/* ~ is the daemon's user here. Relative names count from where the first process was started: others stand
+ * elsewhere. */
 static char *path_of(struct conf_line *l, const char *word, bool absolute)
 {
 	const struct server_parse *p = l->ctx;
@@ -677,7 +685,9 @@ static int list_opt_parse(struct conf_line *l, void *field)
 	return conf_list.parse(l, field);
 }
 
-const struct conf_type server_type_list_opt = { sizeof(struct str_list), list_opt_parse, list_clear, list_copy, list_opt_show };
+const struct conf_type server_type_list_opt = {
+	sizeof(struct str_list), list_opt_parse, list_clear, list_copy, list_opt_show
+};
 
 /* ---- commands */
 

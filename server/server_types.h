@@ -30,8 +30,8 @@ extern const struct conf_type server_type_yes_delayed;   /* bool */
 extern const struct conf_type server_type_path;          /* char *: made absolute; none is NULL */
 extern const struct conf_type server_type_paths;         /* struct str_list: made absolute, one a line; CONF_COLLECTS */
 extern const struct conf_type server_type_home_path;     /* char *: ~ expanded; none is NULL */
-extern const struct conf_type server_type_home_paths;    /* struct str_list: ~ expanded; left out of a dump when empty */
-extern const struct conf_type server_type_list_opt;      /* struct str_list: left out of a dump when empty */
+extern const struct conf_type server_type_home_paths;    /* struct str_list: ~ expanded; not shown when empty */
+extern const struct conf_type server_type_list_opt;      /* struct str_list: not shown when empty */
 extern const struct conf_type server_type_command;       /* char *, CONF_RAW: absolute; none is NULL */
 extern const struct conf_type server_type_users;         /* struct str_list: user patterns; CONF_COLLECTS */
 extern const struct conf_type server_type_env_names;     /* struct str_list: AcceptEnv; CONF_COLLECTS */
