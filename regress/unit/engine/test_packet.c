@@ -877,6 +877,23 @@ static void incompressible_packets_still_fit(void **state)
 	free(body);
 }
 
+/* A lent body that could grow too long is lent shorter. */
+static void compressed_bulk_is_shorter(void **state)
+{
+	const struct packet_bulk bulk = { MSG_CHANNEL_DATA, 0, NULL, NULL };
+	struct iovec iov[2];
+	struct ends e;
+
+	(void)state;
+	open_ends(&e, "aes256-gcm@openssh.com", NULL, true);
+	assert_int_equal(packet_lend(e.out, &bulk, 261120, 261120, iov, 2), 2);
+	assert_true(iov[0].iov_len < 200000);
+	rand_bytes(iov[0].iov_base, iov[0].iov_len);
+	rand_bytes(iov[1].iov_base, iov[1].iov_len);
+	assert_int_equal(packet_commit(e.out, iov[0].iov_len + iov[1].iov_len), 0);
+	close_ends(&e);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -904,6 +921,7 @@ int main(void)
 		cmocka_unit_test(a_cut_blob_is_refused),
 		cmocka_unit_test(compression_starts_late_and_anew),
 		cmocka_unit_test(incompressible_packets_still_fit),
+		cmocka_unit_test(compressed_bulk_is_shorter),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -298,6 +298,13 @@ static void ext_info_after_service_is_surplus(void **state)
 	pair_run(&p);
 	assert_false(transport_peer_ext(p.end[1].t, "late@example"));
 	assert_int_equal(p.end[1].result, 0);
+	/* Nor after authentication, even the first. */
+	pair_authenticate(&p);
+	p.end[1].t->ext_first_seen = p.end[1].t->service_seen = false;
+	send_ext(&p.end[0], 1, "late@example", zero);
+	pair_run(&p);
+	assert_false(transport_peer_ext(p.end[1].t, "late@example"));
+	assert_int_equal(p.end[1].result, 0);
 	pair_close(&p);
 }
 
@@ -488,6 +495,83 @@ static void versions_must_be_sendable(void **state)
 	}
 }
 
+static void passwords_all_look_alike(void **state)
+{
+	struct pair p;
+	struct buf b = BUF_INIT(100);
+	size_t first = 0, i;
+
+	(void)state;
+	pair_init(&p, "ssh-ed25519");
+	pair_handshake(&p);
+	for (i = 1; i < 40; i++) {
+		buf_put_u8(&b, 'x');
+		assert_int_equal(transport_send_padded(p.end[0].t, MSG_USERAUTH_REQUEST, &b), 0);
+		if (i == 1)
+			first = transport_out_pending(p.end[0].t);
+		assert_int_equal(transport_out_pending(p.end[0].t), first);
+		pair_run(&p);
+		assert_int_equal(p.end[1].last_body.size, i);
+	}
+	buf_free(&b);
+	pair_close(&p);
+}
+
+static void long_messages_do_no_harm(void **state)
+{
+	struct pair p;
+	struct buf b = BUF_INIT(1 << 20);
+
+	(void)state;
+	pair_init(&p, "ssh-ed25519");
+	pair_handshake(&p);
+	assert_non_null(buf_reserve(&b, 262000));
+	memset(b.data, 0, b.size);
+	assert_int_equal(transport_send(p.end[0].t, MSG_GLOBAL_REQUEST, &b), ERR_USAGE);
+	assert_int_equal(transport_err(p.end[0].t)->code, 0);
+	b.size = 261000;
+	assert_int_equal(transport_send(p.end[0].t, MSG_GLOBAL_REQUEST, &b), 0);
+	pair_run(&p);
+	assert_int_equal(p.end[1].last_body.size, 261000);
+	b.failed = true;
+	assert_int_equal(transport_send(p.end[0].t, MSG_GLOBAL_REQUEST, &b), ERR_USAGE);
+	b.failed = false;
+	buf_free(&b);
+	pair_close(&p);
+}
+
+static void memory_is_given_back_when_idle(void **state)
+{
+	struct pair p;
+	uint8_t *bytes = calloc(1, 1 << 20);
+	uint64_t now = 1000000, next;
+	int i;
+
+	(void)state;
+	pair_init(&p, "ssh-ed25519");
+	pair_handshake(&p);
+	assert_int_equal(transport_tick(p.end[0].t, now, &next), 0);
+	assert_int_equal(next, UINT64_MAX);
+	assert_int_equal(pair_send(&p.end[0], bytes, 1 << 20, 32768), 1 << 20);
+	pair_run(&p);
+	for (i = 0; i < 2; i++) {
+		assert_true(packet_has_spare(p.end[i].t->packet));
+		assert_int_equal(transport_tick(p.end[i].t, now, &next), 0);
+		assert_int_equal(next, now + 5000);
+		/* The first look sees that much has passed, the second that nothing has. */
+		assert_int_equal(transport_tick(p.end[i].t, now + 5000, &next), 0);
+		assert_int_equal(next, now + 10000);
+		assert_true(packet_has_spare(p.end[i].t->packet));
+		assert_int_equal(transport_tick(p.end[i].t, now + 10000, &next), 0);
+		assert_int_equal(next, UINT64_MAX);
+		assert_false(packet_has_spare(p.end[i].t->packet));
+	}
+	buf_reset(&p.end[1].data);
+	exchange_data(&p);
+	free(bytes);
+	pair_close(&p);
+}
+
 /* ---- compression ---- */
 
 static void compression_begins_with_authentication(void **state)
@@ -541,6 +625,9 @@ int main(void)
 		cmocka_unit_test(hpn_peers_get_short_packets),
 		cmocka_unit_test(our_largest_data_fits),
 		cmocka_unit_test(versions_must_be_sendable),
+		cmocka_unit_test(passwords_all_look_alike),
+		cmocka_unit_test(long_messages_do_no_harm),
+		cmocka_unit_test(memory_is_given_back_when_idle),
 		cmocka_unit_test(compression_begins_with_authentication),
 	};
 

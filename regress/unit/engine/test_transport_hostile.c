@@ -502,7 +502,7 @@ static int raw_sign(void *ctx, struct view hash, struct buf *signature, struct e
 }
 
 /* How a client ends to which a raw server shows one key and signs with another. */
-static int raw_reply(struct key *shown, struct key *signer)
+static int raw_reply_blob(struct view shown, struct key *signer)
 {
 	struct raw w;
 	struct kex *k = kex_new(kex_find(transport_text(PLAIN)), true);
@@ -518,7 +518,7 @@ static int raw_reply(struct key *shown, struct key *signer)
 	in.client_version = (struct view){ w.line.data, w.line.size - 2 };
 	in.client_kexinit = transport_view(&w.theirs);
 	in.server_kexinit = transport_view(&w.own);
-	in.host_key = key_blob(shown);
+	in.host_key = shown;
 	assert_int_equal(kex_input(k, &in, transport_view(&w.last), &out, &e), 1);
 	raw_send(&w, out.type, out.body.data, out.body.size);
 	raw_pump(&w);
@@ -529,6 +529,11 @@ static int raw_reply(struct key *shown, struct key *signer)
 	kex_free(k);
 	raw_close(&w);
 	return r;
+}
+
+static int raw_reply(struct key *shown, struct key *signer)
+{
+	return raw_reply_blob(key_blob(shown), signer);
 }
 
 static void false_signatures(void **state)
@@ -542,6 +547,116 @@ static void false_signatures(void **state)
 	assert_int_equal(raw_reply(ecdsa, ecdsa), ERR_PEER);
 	assert_int_equal(raw_reply(host, ecdsa), ERR_CRYPTO);
 	key_free(other);
+	assert_true(raw_reply_blob(transport_text("no key at all"), host) < 0);
+	assert_true(raw_reply_blob((struct view){ key_blob(host).p, key_blob(host).n - 1 }, host) < 0);
+}
+
+/* A client whose public value is none. */
+static void a_value_that_is_none(void **state)
+{
+	struct raw w;
+	uint8_t zeros[36] = { 0, 0, 0, 32 };
+
+	(void)state;
+	raw_open(&w, PAIR_SERVER);
+	raw_kexinit(&w, STRICT_C, NULL, false);
+	raw_send(&w, MSG_KEX_FIRST, zeros, sizeof(zeros));
+	raw_pump(&w);
+	assert_true(w.result < 0);
+	assert_int_equal(w.end->signatures, 0);
+	assert_true(raw_got(&w, MSG_DISCONNECT));
+	assert_int_equal(transport_session_id(w.t).n, 0);
+	raw_close(&w);
+}
+
+static void a_server_without_its_key(void **state)
+{
+	struct pair p;
+
+	(void)state;
+	/* Configured for one type, but it has another. */
+	pair_init(&p, "ssh-ed25519");
+	pair_set(&p, PROPOSAL_HOST_KEY, "rsa-sha2-512");
+	pair_open(&p);
+	pair_run(&p);
+	assert_int_equal(p.end[1].result, ERR_USAGE);
+	assert_string_equal(transport_err(p.end[1].t)->text, "no host key for rsa-sha2-512");
+	assert_int_equal(p.end[0].result, ERR_CLOSED);
+	pair_close(&p);
+}
+
+static void what_is_not_built_in_is_not_agreed(void **state)
+{
+	struct pair p;
+
+	(void)state;
+	/* A configuration that nobody checked. */
+	pair_init(&p, "ssh-ed25519");
+	pair_set(&p, PROPOSAL_COMPRESS_C2S, "zlib");
+	pair_open(&p);
+	pair_run(&p);
+	assert_int_equal(p.end[1].result, ERR_USAGE);
+	pair_close(&p);
+	pair_init(&p, "ssh-ed25519");
+	pair_set(&p, PROPOSAL_KEX, "diffie-hellman-group1-sha1");
+	pair_open(&p);
+	pair_run(&p);
+	assert_int_equal(p.end[1].result, ERR_USAGE);
+	pair_close(&p);
+}
+
+/* Malformed bodies of messages that the transport reads itself. */
+static void malformed_bodies(void **state)
+{
+	static const struct { uint8_t type; const char *body; size_t n; int result; } cases[] = {
+		{ MSG_PING, "\0\0\0\5abc", 7, ERR_PEER }, { MSG_PING, "", 0, ERR_PEER },
+		{ MSG_DEBUG, "\1", 1, 0 }, { MSG_UNIMPLEMENTED, "", 0, 0 }, { MSG_DISCONNECT, "", 0, ERR_CLOSED },
+		{ MSG_KEXINIT, "", 0, ERR_PEER }, { MSG_SERVICE_ACCEPT, "", 0, 0 },
+		{ MSG_NEWKEYS, "x", 1, ERR_PEER },
+	};
+	struct pair p;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < MEM_COUNT(cases); i++) {
+		pair_init(&p, "ssh-ed25519");
+		pair_handshake(&p);
+		pair_authenticate(&p);
+		assert_int_equal(transport_emit(p.end[0].t, cases[i].type,
+			(struct view){ (const uint8_t *)cases[i].body, cases[i].n }, false), 0);
+		pair_run(&p);
+		assert_int_equal(p.end[1].result, cases[i].result);
+		/* A SERVICE_ACCEPT is nothing for a server. */
+		assert_int_equal(p.end[1].messages[MSG_SERVICE_ACCEPT], 0);
+		pair_close(&p);
+	}
+	/* EXT_INFO, when one is due. */
+	pair_init(&p, "ssh-ed25519");
+	pair_handshake(&p);
+	p.end[1].t->ext_first_seen = false;
+	assert_int_equal(transport_emit(p.end[0].t, MSG_EXT_INFO,
+		(struct view){ (const uint8_t *)"\0\0\0\2\0\0\0\1a\0\0\0\1b", 14 }, false), 0);
+	pair_run(&p);
+	assert_int_equal(p.end[1].result, ERR_PEER);
+	pair_close(&p);
+}
+
+static void damaged_compression(void **state)
+{
+	struct pair p;
+
+	(void)state;
+	pair_init(&p, "ssh-ed25519");
+	pair_set(&p, PROPOSAL_COMPRESS_C2S, "zlib@openssh.com");
+	pair_handshake(&p);
+	pair_authenticate(&p);
+	/* The client forgets to compress. */
+	p.end[0].t->packet->side[PACKET_OUT].compress = false;
+	pair_say(&p.end[0], MSG_GLOBAL_REQUEST, "plain");
+	pair_run(&p);
+	assert_int_equal(p.end[1].result, ERR_PEER);
+	assert_int_equal(p.end[1].messages[MSG_GLOBAL_REQUEST], 0);
+	pair_close(&p);
 }
 
 static void the_host_key_stays(void **state)
@@ -809,6 +924,11 @@ int main(void)
 		cmocka_unit_test(our_own_guesses),
 		cmocka_unit_test(a_host_key_that_is_not_accepted),
 		cmocka_unit_test(false_signatures),
+		cmocka_unit_test(a_value_that_is_none),
+		cmocka_unit_test(a_server_without_its_key),
+		cmocka_unit_test(what_is_not_built_in_is_not_agreed),
+		cmocka_unit_test(malformed_bodies),
+		cmocka_unit_test(damaged_compression),
 		cmocka_unit_test(the_host_key_stays),
 		cmocka_unit_test(re_exchange_before_authentication),
 		cmocka_unit_test(a_flood_of_kexinit),
