@@ -179,6 +179,15 @@ printf 'Port 1\n' >conf; chmod 666 conf; printf 'Include %s/conf\n' "$dir" >top
 "$ssh" -G -F top host >/dev/null 2>err; [ $? = 255 ] && grep -q "^Bad owner or permissions on $dir/conf" err
 ok $? 'ssh: a file that others can write is not included'
 
+# ---- the files that are installed: as they are, and with what their comments show taken in
+if [ -f "$WS_BUILD/etc.out/ssh_config" ]; then
+	"$ssh" -G -F "$WS_BUILD/etc.out/ssh_config" host 2>/dev/null >want; [ -s want ]; ok $? 'etc/ssh_config is read'
+	sed -E 's/^#([A-Z])/\1/; s/^#\t/\t/' "$WS_BUILD/etc.out/ssh_config" >conf
+	"$ssh" -G -F conf host 2>err | grep -vE '^(identityfile|sendenv) ' >got
+	grep -vE '^(identityfile|sendenv) ' want | diff - got >diff && [ -s got ]
+	ok $? 'what etc/ssh_config shows as defaults are defaults'
+fi
+
 # ---- sshd -T
 if [ -x $stock_sshd ] && [ -x "$sshd" ] && [ -x "$WS_BUILD/ssh-keygen" ] && [ "$(id -u)" = 0 ]; then
 	"$WS_BUILD/ssh-keygen" -q -t ed25519 -N '' -f "$dir/key"
@@ -248,6 +257,14 @@ if [ -x $stock_sshd ] && [ -x "$sshd" ] && [ -x "$WS_BUILD/ssh-keygen" ] && [ "$
 	same_server 'Match, other user' -C user=nobody,host=h,addr=10.0.0.1,lport=22,laddr=127.0.0.1
 	same_server 'Match, user' -C user=root,host=h,addr=10.0.0.1,lport=22,laddr=127.0.0.1
 	same_server 'Match, user and address' -C user=root,host=h,addr=192.0.2.9,lport=2222,laddr=127.0.0.1
+	if [ -f "$WS_BUILD/etc.out/sshd_config" ]; then
+		cat key.line "$WS_BUILD/etc.out/sshd_config" >conf
+		"$sshd" -T -f "$dir/conf" 2>err >want; [ -s want ]; ok $? 'etc/sshd_config is read'
+		sed -E 's/^#([A-Z][A-Za-z0-9]* [^ ]+( [^ ]+)?$)/\1/; /^(Listen|Match)/d' conf >conf.2
+		"$sshd" -T -f "$dir/conf.2" 2>err | grep -v '^HostKey' >got
+		grep -v '^HostKey' want | diff - got >diff && [ -s got ]
+		ok $? 'what etc/sshd_config shows as defaults are defaults'
+	fi
 	echo 'Port 5' | cat - key.line >conf
 	same_server 'command line' -o MaxSessions=7 -p 44
 fi
