@@ -18,8 +18,9 @@ enum { PROVE_KEYS_MAX = HOST_KEYS_MAX, PROOF_MAX = 256 * 1024, SETUP_MAX = MON_B
 
 int monitor_open_session(struct monitor *m, struct err *e)
 {
-	if (!m->finished)
-		return err_set(e, ERR_USAGE, "no session without a verdict");
+	/* The verdict was yes, and the connection is still the one it was given about. */
+	if (!m->finished || m->handoff.size == 0)
+		return err_set(e, ERR_USAGE, "no session without a verdict and a hand-off");
 	if (!m->options.use_pam)
 		return 0;
 	if (!monitor_start_pam(m))
