@@ -77,15 +77,34 @@ void password_entry_clear(struct password_entry *p)
 	memset(p, 0, sizeof(*p));
 }
 
+#ifdef HAVE_CRYPT
+/* The hash of password by a setting, allocated; NULL if the setting is of no use. */
+static char *hash_password(const char *password, const char *setting)
+{
+#ifdef CRYPT_OUTPUT_SIZE /* libxcrypt: nothing is left behind in a static buffer, and no failure token */
+	struct crypt_data *data = mem_zalloc(sizeof(*data));
+	char *got = crypt_rn(password, setting, data, (int)sizeof(*data));
+	char *copy = got != NULL ? mem_strdup(got) : NULL;
+
+	mem_free_secret(data, sizeof(*data));
+	return copy;
+#else
+	char *got = crypt(password, setting);
+
+	return got != NULL && got[0] != '*' ? mem_strdup(got) : NULL;
+#endif
+}
+#endif
+
 bool password_check(const struct password_entry *p, const char *password, bool permit_empty)
 {
 #ifdef HAVE_CRYPT
 	bool known = p->hash != NULL && p->hash[0] != '\0' && p->hash[0] != '*' && p->hash[0] != '!';
 	const char *salt = known ? p->hash : p->salt != NULL ? p->salt : nobody_salt;
-	const char *got = crypt(password, salt);
-	bool right = got != NULL && known && got[0] != '*' && strlen(got) == strlen(p->hash) &&
-		mem_equal_ct(got, p->hash, strlen(got));
+	char *got = hash_password(password, salt);
+	bool right = got != NULL && known && strlen(got) == strlen(p->hash) && mem_equal_ct(got, p->hash, strlen(got));
 
+	mem_free_string(got);
 	if (p->hash != NULL && p->hash[0] == '\0')
 		return permit_empty && password[0] == '\0';
 	if (password[0] == '\0' && !permit_empty)

@@ -7,6 +7,7 @@ serve "AcceptEnv WSLANG WSX_*" "SetEnv WSSET=fixed" "Subsystem sftp internal-sft
 # ---- exec
 
 on $host true
+until_true '[ "$(processes_of_server)" = 0 ]'
 fds=$(ls "/proc/$sshd_pid/fd" | wc -l)
 is "$(on $host 'echo out; echo err >&2' 2>"$T/err")" out "stdout of a command"
 is "$(cat "$T/err")" err "stderr is apart"
