@@ -247,6 +247,50 @@ static void damaged(const char *file, const char *passphrase, size_t step)
 	free(text);
 }
 
+/* Parts that agree with themselves, but not with each other. */
+static void test_inconsistent(void **state)
+{
+	static const char begin[] = "-----BEGIN OPENSSH PRIVATE KEY-----\n", end[] = "\n-----END OPENSSH PRIVATE KEY-----\n";
+	struct key *k, *own = data_private("ed25519"), *other = key_generate(KEY_ED25519, 0, NULL);
+	struct buf b = BUF_INIT(4096);
+	size_t n, pub, used = 0;
+	char *text = data_read("ed25519", &n), *s;
+	uint8_t *at;
+
+	assert_int_equal(key_blob(own).n, key_blob(other).n);
+	for (int i = 0; i < 5; i++) {
+		char *flat = mem_alloc(n);
+
+		used = 0;
+		for (const char *p = text + strlen(begin); p < text + n - strlen(end); p++)
+			if (*p != '\n')
+				flat[used++] = *p;
+		buf_reset(&b);
+		at = buf_reserve(&b, used / 4 * 3);
+		b.size = (size_t)str_base64_decode(flat, used, at);
+		free(flat);
+		at = memmem(b.data, b.size, key_blob(own).p, key_blob(own).n);
+		pub = (size_t)(at - b.data);
+		switch (i) {
+		case 1: b.data[b.size - 1]++; break;                             /* padding */
+		case 2: memcpy(b.data + pub, key_blob(other).p, key_blob(other).n); break;
+		case 3: b.data[pub - 5] = 2; break;                              /* number of keys */
+		case 4: b.data[pub + key_blob(own).n + 4] ^= 1; break;           /* first check number */
+		default: break;
+		}
+		s = str_base64_encode(b.data, b.size);
+		flat = str_printf("%s%s%s", begin, s, end);
+		free(s);
+		assert_int_equal(parse(flat, strlen(flat), NULL, &k, NULL), i == 0 ? 0 : ERR_PEER);
+		key_free(k);
+		free(flat);
+	}
+	buf_free(&b);
+	free(text);
+	key_free(own);
+	key_free(other);
+}
+
 static void test_damaged(void **state)
 {
 	damaged("ed25519", NULL, 1);
@@ -453,7 +497,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_read_others), cmocka_unit_test(test_needless_passphrase), cmocka_unit_test(test_write_read),
 		cmocka_unit_test(test_write_pem), cmocka_unit_test(test_write_refused), cmocka_unit_test(test_armour),
-		cmocka_unit_test(test_damaged), cmocka_unit_test(test_not_keys), cmocka_unit_test(test_load), cmocka_unit_test(test_save),
+		cmocka_unit_test(test_damaged), cmocka_unit_test(test_inconsistent), cmocka_unit_test(test_not_keys), cmocka_unit_test(test_load), cmocka_unit_test(test_save),
 		cmocka_unit_test(test_public_load)
 	};
 

@@ -85,12 +85,27 @@ static void test_sign_verify(void **state)
 static void test_name_inside(void **state)
 {
 	struct key *k = data_private("rsa");
-	struct buf sig = BUF_INIT(4096);
+	static const char *const names[] = { "rsa-sha2-256", "ssh-rsa", "rsa-sha2-512", "rsa-sha2-25", "" };
+	struct buf sig = BUF_INIT(4096), again = BUF_INIT(4096);
+	struct reader r;
+	struct view raw;
 	const struct sig_alg *sha1 = sig_alg_find(text("ssh-rsa")), *sha2 = sig_alg_find(text("rsa-sha2-256"));
 
 	assert_int_equal(key_sign(k, sha1, text("m"), &sig, NULL), 0);
 	assert_int_equal(key_verify(k, sha1, text("m"), contents(&sig)), 0);
 	assert_int_equal(key_verify(k, sha2, text("m"), contents(&sig)), ERR_CRYPTO);
+	buf_free(&sig);
+	/* A good SHA-2 signature that calls itself SHA-1, and one with a name of no algorithm. */
+	assert_int_equal(key_sign(k, sha2, text("m"), &sig, NULL), 0);
+	reader_init(&r, sig.data, sig.size);
+	reader_string(&r);
+	raw = reader_string(&r);
+	for (size_t i = 0; i < MEM_COUNT(names); i++) {
+		buf_put_cstring(&again, names[i]);
+		buf_put_string(&again, raw.p, raw.n);
+		assert_int_equal(key_verify(k, sha2, text("m"), contents(&again)), i == 0 ? 0 : ERR_CRYPTO);
+		buf_free(&again);
+	}
 	buf_free(&sig);
 	key_free(k);
 }
