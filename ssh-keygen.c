@@ -625,7 +625,7 @@ static int mode_export(const struct keygen *g)
 {
 	char *path = choose_existing(g), *who = user_at_host(), *comment;
 	struct buf out = BUF_INIT(BUF_LIMIT_DEFAULT);
-	struct loaded l = { NULL };
+	struct loaded l = { .key = NULL };
 
 	only_rfc4716(g);
 	if (key_public_load(path, &l.key, NULL, NULL) != 0)
