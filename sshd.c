@@ -31,8 +31,17 @@ struct args {
 	bool test, dump, dump_only, foreground, inetd, log_stderr, quiet;
 	int debug;
 	unsigned host_length;
-	char *role;
+	const char *role;
 };
+
+static void args_clear(struct args *a)
+{
+	str_list_clear(&a->argv);
+	str_list_clear(&a->lines);
+	str_list_clear(&a->ports);
+	str_list_clear(&a->keys);
+	str_list_clear(&a->subjects);
+}
 
 static void usage(void)
 {
@@ -69,7 +78,7 @@ static bool one_option(struct args *a, int option, const char *value)
 	case 'o': str_list_add(&a->lines, value); return true;
 	case 'p': str_list_add(&a->ports, value); return true;
 	case 'q': a->quiet = true; return true;
-	case 'R': a->role = mem_strdup(value); return true;
+	case 'R': a->role = value; return true;
 	case 'T': a->dump = true; return true;
 	case 't': a->test = true; return true;
 	case 'u':
@@ -300,6 +309,7 @@ int main(int argc, char **argv)
 	if (a.role != NULL) {
 		(void)role_run(a.role, &procname);
 		(void)fprintf(stderr, "sshd: -R is for sshd's own use\n");
+		args_clear(&a);
 		return EXIT_CONFIG;
 	}
 	log_init("sshd", a.quiet ? LOG_LEVEL_QUIET : a.debug > 0 ? LOG_LEVEL_DEBUG1 + a.debug - 1 : LOG_LEVEL_INFO);
@@ -311,6 +321,8 @@ int main(int argc, char **argv)
 	h.config = load_config(&a);
 	if (a.dump_only) {
 		dump(&a, h.config);
+		handover_clear(&h);
+		args_clear(&a);
 		return 0;
 	}
 	h.debug = a.debug > 0;
@@ -325,6 +337,7 @@ int main(int argc, char **argv)
 		dump(&a, h.config);
 	if (a.test || a.dump) {
 		handover_clear(&h);
+		args_clear(&a);
 		return 0;
 	}
 	start_role(&a, &h, &procname);

@@ -36,7 +36,7 @@ trap 'exit 1' HUP INT TERM
 
 # ---- results
 
-show() { for f in "$@"; do [ -f "$f" ] && tail -n 12 "$f" | sed "s|^|# |"; done; }
+show() { for f in "$@"; do [ -f "$f" ] && tail -n ${WS_SHOW:-20} "$f" | sed "s|^|# |"; done; }
 # ok STATUS NAME [FILES to show when it failed]
 ok() {
 	n=$((n + 1))
