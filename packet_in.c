@@ -34,8 +34,6 @@ static size_t in_wanted(const struct packet *p)
 
 	if (p->in_filled && room < IN_ROOM_MAX)
 		room *= 2;
-	if (p->peeked && need < 4 + (size_t)p->length + SEAL_TAIL_MAX + IN_FREE_MIN)
-		need = 4 + (size_t)p->length + SEAL_TAIL_MAX + IN_FREE_MIN;
 	while (room < need && room < IN_ROOM_MAX)
 		room *= 2;
 	return room;

@@ -143,7 +143,7 @@ uint64_t transport_bytes(const struct transport *t, enum packet_dir dir);
 
 /* ---- hand-off (design 2) ---- */
 /* Everything a new process needs to go on, into out (wiped by its owner). Server only, once; not during an exchange, output
- * flushed. The keys are forgotten here. */
+ * flushed. The keys are forgotten here. Room for 2 MiB suffices: unread input and lists of the peer's. */
 int transport_export(struct transport *t, struct buf *out) MUST_USE;
 /* The other side: options as for transport_new; then the blob. */
 struct transport *transport_import(const struct transport_options *o, struct reader *r, struct err *e);

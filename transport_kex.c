@@ -80,11 +80,42 @@ char *transport_pinned_host_keys(const struct transport *t, const char *names)
 	return out;
 }
 
+static bool cipher_offered(struct view name)
+{
+	return cipher_find(name) != NULL;
+}
+
+static bool mac_offered(struct view name)
+{
+	return mac_find(name) != NULL;
+}
+
+/* Without the names that libcrypto does not offer here (FIPS, a trimmed build): a default list may hold some. */
+static void keep_offered(struct proposal *p, enum proposal_list which, bool (*offered)(struct view name))
+{
+	struct str_list l = { .v = NULL };
+	const char *cursor, *name;
+	char *names;
+	size_t n;
+
+	for (cursor = p->list[which]; str_next_name(&cursor, &name, &n);)
+		if (offered((struct view){ (const uint8_t *)name, n }))
+			str_list_add_n(&l, name, n);
+	names = str_list_join(&l, ",");
+	proposal_set(p, which, names);
+	free(names);
+	str_list_clear(&l);
+}
+
 static void build_proposal(struct transport *t, struct proposal *p)
 {
 	char *names;
 
 	proposal_copy(p, &t->opt.proposal);
+	keep_offered(p, PROPOSAL_CIPHER_C2S, cipher_offered);
+	keep_offered(p, PROPOSAL_CIPHER_S2C, cipher_offered);
+	keep_offered(p, PROPOSAL_MAC_C2S, mac_offered);
+	keep_offered(p, PROPOSAL_MAC_S2C, mac_offered);
 	if (t->exchanges == 0) {
 		names = kex_with_signals(t, p->list[PROPOSAL_KEX]);
 		proposal_set(p, PROPOSAL_KEX, names);
@@ -433,7 +464,8 @@ int transport_got_kex(struct transport *t, const struct message *m)
 		x->skip_guess = false;
 		return 0;
 	}
-	if (!x->got_kexinit || x->sent_newkeys || x->kex == NULL || m->type != kex_expects(x->kex))
+	/* No method runs before the peer's KEXINIT (our guess apart) and after our NEWKEYS. */
+	if (!x->got_kexinit || x->kex == NULL || m->type != kex_expects(x->kex))
 		return transport_fail(t, ERR_PEER, DISCONNECT_PROTOCOL_ERROR, "key exchange message %u came out of turn", m->type);
 	code = run_method(t, m);
 	if (code <= 0)

@@ -569,6 +569,31 @@ static void a_value_that_is_none(void **state)
 	raw_close(&w);
 }
 
+/* The right message under a wrong number. */
+static void a_number_that_is_not_expected(void **state)
+{
+	static const uint8_t types[] = { MSG_KEX_FIRST, MSG_KEX_FIRST + 1, MSG_KEX_FIRST + 2, MSG_KEX_LAST };
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < MEM_COUNT(types); i++) {
+		struct kex_message m = { .body = BUF_INIT(65536) };
+		struct kex *k = kex_new(kex_find(transport_text(PLAIN)), false);
+		struct raw w;
+
+		assert_int_equal(kex_begin(k, &m, NULL), 0);
+		raw_open(&w, PAIR_SERVER);
+		raw_kexinit(&w, PLAIN, NULL, false);
+		raw_send(&w, types[i], m.body.data, m.body.size);
+		raw_pump(&w);
+		assert_int_equal(w.result, i == 0 ? 0 : ERR_PEER);
+		assert_int_equal(w.end->signatures, i == 0 ? 1 : 0);
+		raw_close(&w);
+		buf_free(&m.body);
+		kex_free(k);
+	}
+}
+
 static void a_server_without_its_key(void **state)
 {
 	struct pair p;
@@ -596,6 +621,14 @@ static void what_is_not_built_in_is_not_agreed(void **state)
 	pair_open(&p);
 	pair_run(&p);
 	assert_int_equal(p.end[1].result, ERR_USAGE);
+	pair_close(&p);
+	/* Ciphers and MACs that libcrypto does not have are not even offered. */
+	pair_init(&p, "ssh-ed25519");
+	pair_set_cipher(&p, "rijndael-cbc@lysator.liu.se,aes128-ctr", "hmac-ripemd160,hmac-sha2-256");
+	pair_handshake(&p);
+	assert_string_equal(transport_agreement(p.end[0].t)->cipher_c2s, "aes128-ctr");
+	assert_string_equal(transport_agreement(p.end[0].t)->mac_s2c, "hmac-sha2-256");
+	assert_string_equal(transport_peer_proposal(p.end[0].t)->list[PROPOSAL_CIPHER_C2S], "aes128-ctr");
 	pair_close(&p);
 	pair_init(&p, "ssh-ed25519");
 	pair_set(&p, PROPOSAL_KEX, "diffie-hellman-group1-sha1");
@@ -925,6 +958,7 @@ int main(void)
 		cmocka_unit_test(a_host_key_that_is_not_accepted),
 		cmocka_unit_test(false_signatures),
 		cmocka_unit_test(a_value_that_is_none),
+		cmocka_unit_test(a_number_that_is_not_expected),
 		cmocka_unit_test(a_server_without_its_key),
 		cmocka_unit_test(what_is_not_built_in_is_not_agreed),
 		cmocka_unit_test(malformed_bodies),

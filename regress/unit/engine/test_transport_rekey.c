@@ -508,6 +508,32 @@ static void only_the_first_host_key_is_asked_for(void **state)
 	pair_close(&p);
 }
 
+static void another_host_key_is_not_negotiated(void **state)
+{
+	struct pair p;
+	struct proposal q = { .guess_follows = false };
+	int who;
+
+	(void)state;
+	for (who = 0; who < 2; who++) {
+		pair_init(&p, "ssh-ed25519");
+		p.other_key = key_ref(pair_key("ecdsa-sha2-nistp256"));
+		pair_set(&p, PROPOSAL_HOST_KEY, "ssh-ed25519,ecdsa-sha2-nistp256");
+		pair_handshake(&p);
+		pair_authenticate(&p);
+		/* The client would now rather see the other one, and the server says it has it. */
+		proposal_copy(&q, transport_proposal(p.end[0].t));
+		proposal_set(&q, PROPOSAL_HOST_KEY, "ecdsa-sha2-nistp256,ssh-ed25519");
+		transport_set_proposal(p.end[0].t, &q);
+		assert_int_equal(transport_rekey(p.end[who].t), 0);
+		pair_run(&p);
+		assert_int_equal(transport_exchange_count(p.end[0].t), 2);
+		assert_string_equal(transport_agreement(p.end[0].t)->host_key, "ssh-ed25519");
+		pair_close(&p);
+	}
+	proposal_clear(&q);
+}
+
 static void algorithms_may_change(void **state)
 {
 	struct pair p;
@@ -549,6 +575,7 @@ int main(void)
 		cmocka_unit_test(mac_none_alone),
 		cmocka_unit_test(a_client_like_hpn),
 		cmocka_unit_test(only_the_first_host_key_is_asked_for),
+		cmocka_unit_test(another_host_key_is_not_negotiated),
 		cmocka_unit_test(algorithms_may_change),
 	};
 
