@@ -9,6 +9,7 @@ dir=$(mktemp -d "${TMPDIR:-/tmp}/ws-options.XXXXXX") || exit 1
 trap 'rm -rf "$dir"' EXIT
 trap 'exit 1' HUP INT TERM
 cd "$dir" || exit 1
+umask 022
 unset DISPLAY WAYLAND_DISPLAY SSH_ASKPASS SSH_ASKPASS_REQUIRE SSH_AUTH_SOCK
 SHELL=/bin/sh export SHELL
 n=0
