@@ -129,7 +129,10 @@ static const struct conf_row server_rows[] = {
 		.flags = M | CONF_UNBUILT, .harmless = "no"),
 	ROW("AllowAgentForwarding", allow_agent_forwarding, conf_bool, .def = "yes", .flags = M | CONF_UNBUILT,
 		.harmless = "no"),
-	ROW("DisableForwarding", disable_forwarding, conf_bool, .def = "no", .flags = M),
+	/* Nothing is forwarded as yet, so there is nothing to forbid. With the first kind of forward this one must be
+	 * obeyed, as AllowTcpForwarding, PermitOpen and their like. */
+	ROW("DisableForwarding", disable_forwarding, conf_bool, .def = "no", .flags = M | CONF_UNBUILT,
+		.harmless = "yes,no"),
 	ROW("AllowStreamLocalForwarding", allow_stream_local_forwarding, conf_word_type, .arg = words_forwarding,
 		.def = "yes", .flags = M | CONF_UNBUILT, .harmless = "no"),
 	ROW("StreamLocalBindUnlink", stream_local_bind_unlink, conf_bool, .def = "no", .flags = M | CONF_UNBUILT,
