@@ -210,8 +210,10 @@ static const struct conf_row server_rows[] = {
 		.flags = M | CONF_UNBUILT, .harmless = "no"),
 	ROW("IPQoS", ipqos, conf_ipqos_type, .def = "ef cs0", .flags = M),
 	ROW("RekeyLimit", rekey_limit, conf_rekey_type, .def = "0 none", .flags = M),
-	ROW("PermitOpen", permit_open, conf_permits_type, .def = "any", .flags = M),
-	ROW("PermitListen", permit_listen, conf_permits_listen_type, .def = "any", .flags = M),
+	ROW("PermitOpen", permit_open, conf_permits_type, .def = "any", .flags = M | CONF_UNBUILT,
+		.harmless = "any,none"),
+	ROW("PermitListen", permit_listen, conf_permits_listen_type, .def = "any", .flags = M | CONF_UNBUILT,
+		.harmless = "any,none"),
 	ROW("PermitUserEnvironment", permit_user_environment, server_type_permit_env, .def = "no"),
 	/* Keys of that kind are not accepted at all. */
 	ROW("PubkeyAuthOptions", pubkey_auth_options, server_type_pubkey_options, .def = "none",
