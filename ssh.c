@@ -306,6 +306,7 @@ static void session_over(void *ctx, int status)
 	if (s->tty)
 		log_info("Connection to %s closed.", s->profile.options.hostname);
 	client_log_totals(s->client);
+	log_debug("Exit status %d", status);
 	client_disconnect(s->client);
 	loop_stop(s->loop);
 }
@@ -461,12 +462,13 @@ int main(int argc, char **argv)
 		usage(s.program);
 	if (!client_host_arg_ok(s.host))
 		fail("hostname contains invalid characters");
-	if (client_profile_load(&s.profile, s.config_file, s.host, s.command, &e) < 0)
-		fail("%s", err_text(&e));
-	if (client_profile_start_log(&s.profile, "ssh", s.log_file, s.syslog, &e) < 0) {
+	if (s.log_file && client_profile_open_log(s.log_file, &e) < 0) {
 		fprintf(stderr, "%s\r\n", err_text(&e));
 		return 1;
 	}
+	if (client_profile_load(&s.profile, s.config_file, s.host, s.command, &e) < 0 ||
+			client_profile_start_log(&s.profile, "ssh", NULL, s.syslog, &e) < 0)
+		fail("%s", err_text(&e));
 	decide(&s);
 	if (s.dump) {
 		client_options_dump(&s.profile.options, s.host, dump_line, NULL);

@@ -54,14 +54,17 @@ int client_profile_load(struct client_profile *p, const char *config, const char
 int client_profile_start_log(const struct client_profile *p, const char *program, const char *log_file, bool syslog,
 	struct err *e)
 {
-	int fd;
-
-	log_init(program, (enum log_level)p->options.log_level);
+	log_set_ident(program);
+	log_set_level((enum log_level)p->options.log_level);
 	if (syslog)
 		log_to_syslog(p->options.syslog_facility);
-	if (!log_file)
-		return 0;
-	fd = open(log_file, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+	return log_file ? client_profile_open_log(log_file, e) : 0;
+}
+
+int client_profile_open_log(const char *log_file, struct err *e)
+{
+	int fd = open(log_file, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+
 	if (fd < 0)
 		return err_set_errno(e, "Couldn't open logfile %s", log_file);
 	log_to_fd(fd);

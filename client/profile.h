@@ -20,7 +20,9 @@ int client_profile_init(struct client_profile *p, struct err *e) MUST_USE;
  * command: words of the remote command for Match, or NULL. */
 int client_profile_load(struct client_profile *p, const char *config, const char *host_arg, const char *command,
 	struct err *e) MUST_USE;
-/* log_init and log levels by the options: LogLevel, -E file, -y. */
+/* -E: the log goes to the end of that file from now on; before the configuration is read, so that what is wrong there goes too. */
+int client_profile_open_log(const char *log_file, struct err *e) MUST_USE;
+/* After log_init and load: the log as the options want it: LogLevel, -E file (NULL: where it goes already), -y. */
 int client_profile_start_log(const struct client_profile *p, const char *program, const char *log_file, bool syslog,
 	struct err *e) MUST_USE;
 void client_profile_clear(struct client_profile *p);
