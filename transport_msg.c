@@ -186,6 +186,20 @@ int transport_send_padded(struct transport *t, uint8_t type, const struct buf *b
 	return send_message(t, type, body, true);
 }
 
+/* RekeyLimit is met to a packet, also by one who offers more than it at once. */
+static size_t bytes_to_limit(const struct transport *t, size_t body_max, size_t want)
+{
+	const struct cipher_alg *cipher = packet_suite(t->packet, PACKET_OUT)->cipher;
+	uint64_t used = packet_counters(t->packet, PACKET_OUT).blocks * (cipher->block_size < 8 ? 8 : cipher->block_size);
+	uint64_t left = used < t->opt.rekey_bytes ? t->opt.rekey_bytes - used : 0;
+
+	if (t->opt.rekey_bytes == 0)
+		return want;
+	if (left < body_max)
+		left = body_max;
+	return want < left ? want : (size_t)left;
+}
+
 int transport_lend(struct transport *t, const struct packet_bulk *b, size_t body_max, size_t want, struct iovec *iov,
 	int iov_max)
 {
@@ -197,7 +211,7 @@ int transport_lend(struct transport *t, const struct packet_bulk *b, size_t body
 		return 0;
 	if (t->kind == PEER_HPN && body_max + b->head_size > hpn_body_max(t))
 		body_max = hpn_body_max(t) - b->head_size;
-	n = packet_lend(t->packet, b, body_max, want, iov, iov_max);
+	n = packet_lend(t->packet, b, body_max, bytes_to_limit(t, body_max, want), iov, iov_max);
 	return n < 0 ? transport_fail_packet(t) : n;
 }
 

@@ -15,6 +15,7 @@
 #include "base/str.h"
 #include "io/net.h"
 #include "io/spawn.h"
+#include "wire/buf.h"
 
 static int family_of(const struct client_options *o)
 {
@@ -38,7 +39,6 @@ static int connect_port(const struct client_options *o, uint16_t port, struct er
 		.rcvbuf_bytes = (int)o->tcp_rcv_buf_kib * 1024, .tos = -1,
 	};
 
-	log_debug("Connecting to %s port %u.", o->hostname, port);
 	return net_connect(o->hostname, port, &n, e);
 }
 
@@ -142,38 +142,71 @@ static int route_fdpass(const char *command, struct client_route *out, struct er
 	return 0;
 }
 
-/* The command that ProxyJump stands for (spec options-client 6): this same program, for the last hop, with the earlier
- * hops as its own jump. */
-static char *jump_command(const struct client_options *o, const char *program)
+/* The ssh that a jump is run by. scp and sftp stand beside it: the one of the same folder. */
+static char *jump_program(const char *program)
 {
-	const struct client_jump *j = &o->proxy_jump;
-	char *user, *port, *earlier;
-	char *command, *self = NULL;
 	char path[4096];
 	ssize_t n = readlink("/proc/self/exe", path, sizeof path - 1);
+	char *self, *slash;
 
-	/* scp and sftp stand beside ssh: the jump is always run by the ssh of the same folder. */
 	if (n > 0) {
-		char *slash;
-
 		path[n] = '\0';
 		slash = strrchr(path, '/');
 		if (slash)
 			*slash = '\0';
 		self = str_printf("%s/ssh", path);
-	}
-	if (!self || access(self, X_OK) != 0) {
+		if (access(self, X_OK) == 0)
+			return self;
 		free(self);
-		self = mem_strdup(strchr(program, '/') && access(program, X_OK) == 0 ? program : "ssh");
 	}
-	user = j->user ? str_printf(" -l '%s'", j->user) : mem_strdup("");
-	port = j->port ? str_printf(" -p %u", j->port) : mem_strdup("");
-	earlier = j->earlier && *j->earlier ? str_printf(" -J '%s'", j->earlier) : mem_strdup("");
-	command = str_printf("%s%s%s%s -W '[%%h]:%%p' %s", self, user, port, earlier, j->host);
+	return mem_strdup(strchr(program, '/') && access(program, X_OK) == 0 ? program : "ssh");
+}
+
+/* A word for the shell that stands for itself, in a text whose tokens will still be expanded. */
+static void jump_quote(struct buf *b, const char *word)
+{
+	buf_put(b, "'", 1);
+	for (; *word; word++) {
+		if (*word == '\'')
+			buf_put(b, "'\\''", 4);
+		else if (*word == '%')
+			buf_put(b, "%%", 2);
+		else
+			buf_put(b, word, 1);
+	}
+	buf_put(b, "'", 1);
+}
+
+static void jump_flag(struct buf *b, const char *flag, const char *value)
+{
+	if (!value || !*value)
+		return;
+	buf_put(b, flag, strlen(flag));
+	jump_quote(b, value);
+}
+
+/* The command that ProxyJump stands for (spec options-client 6): ssh for the last hop, with the earlier hops as its own
+ * jump, with our configuration file and our loudness. */
+static char *jump_command(const struct client_options *o, const struct client_tokens *t, const char *program)
+{
+	static const char *const loud[] = { " -v", " -vv", " -vvv" };
+	const struct client_jump *j = &o->proxy_jump;
+	int level = (int)o->log_level - LOG_LEVEL_DEBUG1;
+	struct buf b = BUF_INIT(BUF_LIMIT_DEFAULT);
+	char *self = jump_program(program), port[16];
+	char *command;
+
+	snprintf(port, sizeof port, "%u", j->port);
+	jump_quote(&b, self);
+	jump_flag(&b, " -l ", j->user);
+	jump_flag(&b, " -p ", j->port ? port : NULL);
+	jump_flag(&b, " -J ", j->earlier);
+	jump_flag(&b, " -F ", t->config);
+	if (level >= 0)
+		buf_put(&b, loud[level], strlen(loud[level]));
+	command = str_printf("%s -W '[%%h]:%%p' %s", buf_cstr(&b), j->host);
+	buf_free(&b);
 	free(self);
-	free(user);
-	free(port);
-	free(earlier);
 	return command;
 }
 
@@ -207,7 +240,7 @@ int client_connect(const struct client_options *o, const struct client_tokens *t
 	if (o->proxy_command)
 		return route_proxy(o, t, o->proxy_command, out, e);
 	if (o->proxy_jump.host) {
-		jump = jump_command(o, program);
+		jump = jump_command(o, t, program);
 		rc = route_proxy(o, t, jump, out, e);
 		free(jump);
 		return rc;

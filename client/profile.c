@@ -48,6 +48,7 @@ int client_profile_load(struct client_profile *p, const char *config, const char
 	if ((rc = client_options_fill(o, &p->who, e)) < 0)
 		return rc;
 	client_tokens_fill(&p->tokens, o, &p->who);
+	p->tokens.config = config;
 	return client_options_expand(o, &p->tokens, e);
 }
 

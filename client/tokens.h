@@ -20,6 +20,7 @@ struct client_tokens {
 	/* KnownHostsCommand, LocalCommand: set by who runs them */
 	const char *lookup_name, *lookup_reason, *key_type, *fingerprint, *key_base64;   /* %H %I %t %f %K */
 	const char *tun;                 /* %T */
+	const char *config;              /* no token: -F as given, for the ssh of a jump; NULL: the usual files */
 };
 
 enum client_token_set {

@@ -22,6 +22,7 @@ enum {
 };
 
 struct net_race {
+	const char *host;                /* as it was asked for */
 	const struct net_connect_options *o;
 	const struct net_addresses *list;
 	uint64_t deadline_ms;            /* of everything; UINT64_MAX: none */
@@ -160,7 +161,7 @@ static int net_race_start(struct net_race *r)
 	int fd;
 
 	net_format(a, host, sizeof(host), &port);
-	log_debug("Connecting to %s port %u.", host, (unsigned)port);
+	log_debug("Connecting to %s [%s] port %u.", r->host, host, (unsigned)port);
 	r->started_ms = clock_mono_ms();
 	fd = net_try_socket(r, a);
 	if (fd < 0)
@@ -301,7 +302,7 @@ static int net_race_run(struct net_race *r)
 int net_connect(const char *host, uint16_t port, const struct net_connect_options *o, struct err *e)
 {
 	struct net_addresses list;
-	struct net_race race = { .o = o, .list = &list, .deadline_ms = UINT64_MAX };
+	struct net_race race = { .host = host, .o = o, .list = &list, .deadline_ms = UINT64_MAX };
 	int fd;
 
 	if (o->timeout_ms > 0)
