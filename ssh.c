@@ -472,10 +472,10 @@ int main(int argc, char **argv)
 	decide(&s);
 	if (s.dump) {
 		client_options_dump(&s.profile.options, s.host, dump_line, NULL);
-		return 0;
+	} else {
+		log_debug("%s, %s", WS_IDENT, crypto_version());
+		s.status = run(&s);
 	}
-	log_debug("%s, %s", WS_IDENT, crypto_version());
-	s.status = run(&s);
 	client_profile_clear(&s.profile);
 	free(s.command);
 	free(s.forward_host);
