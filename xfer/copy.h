@@ -10,7 +10,6 @@
 
 struct link;
 struct loop;
-struct sftp_client;      /* xfer/sftp_client.h */
 
 struct copy_options {
 	bool recursive;          /* -r */
@@ -21,6 +20,7 @@ struct copy_options {
 	uint64_t limit_bits;     /* -l in bit/s; 0: none */
 	unsigned requests;       /* -X nrequests; 0: follows the path */
 	unsigned buffer;         /* -X buffer in bytes; 0: as large as the server allows */
+	bool known_server;       /* ours or OpenSSH's: takes requests before its hello and serves them in order */
 	const char *program;     /* name for messages, as invoked */
 	int meter_fd;            /* -1: none; the meter shows only if it is a tty */
 };
@@ -34,15 +34,25 @@ struct copy_job {
 	bool target_must_be_dir;
 };
 
-/* Starts the job over SFTP on the link (INIT is sent at once). done is called once: status 0 all copied, 1 something failed,
- * 255 the link broke. */
+/* What a copy is started with. done is called once, from the loop: status 0 all copied, 1 something failed, 255 the link
+ * broke or the job could not go on. What went wrong has been printed. The links stay the caller's; job and options are
+ * copied. */
+struct copy_setup {
+	struct loop *loop;
+	struct link *link;
+	struct link *link_to;    /* not NULL: from one far side to another through here (scp -3): sources are on `link`, the
+				    target on this one; job->upload means nothing */
+	const struct copy_job *job;
+	const struct copy_options *options;
+	void (*done)(void *ctx, int status);
+	void *ctx;
+};
 struct copy;
-struct copy *copy_start_sftp(struct loop *l, struct link *link, const struct copy_job *job, const struct copy_options *o,
-	void (*done)(void *ctx, int status), void *ctx, struct err *e);
-/* The same over the old scp protocol; the far side already runs `scp -t|-f`. */
-struct copy *copy_start_rcp(struct loop *l, struct link *link, const struct copy_job *job, const struct copy_options *o,
-	void (*done)(void *ctx, int status), void *ctx, struct err *e);
-/* SIGINT: stops, says what is incomplete, done(…, 255 or 1). */
+/* Over SFTP (INIT is sent at once). */
+struct copy *copy_start_sftp(const struct copy_setup *s, struct err *e);
+/* Over the old scp protocol; the far side already runs `scp -t|-f`. No link_to. */
+struct copy *copy_start_rcp(const struct copy_setup *s, struct err *e);
+/* SIGINT: stops, says what is incomplete, done(…, 255) follows. */
 void copy_interrupt(struct copy *c);
 void copy_window_changed(struct copy *c);        /* SIGWINCH: the meter measures again */
 void copy_free(struct copy *c);

@@ -13,17 +13,17 @@
 #include "io/link.h"
 #include "io/loop.h"
 
-enum { TURN_US = 5000, NOISE_MAX = 400, OUT_LIMIT = 64 * 1024 * 1024 };
+enum { TURN_US = 5000, NOISE_MAX = 400, OUT_LIMIT = 64 * 1024 * 1024, ASK_AGAIN_MAX = 1000 };
 
 static void pump(void *ctx);
 
 /* ---- the end */
 
-static void tell_closed(void *ctx)
+static void answer_all_lost(struct sftp_client *c)
 {
-	struct sftp_client *c = ctx;
 	struct sftp_result lost = { .status = SFTP_CONNECTION_LOST };
 
+	/* Who is answered may ask again; that is answered in its turn. */
 	for (uint32_t i = 0; i < c->request_count; i++) {
 		struct client_request *q = &c->request[i], copy;
 
@@ -34,10 +34,27 @@ static void tell_closed(void *ctx)
 		if (copy.fn != NULL)
 			copy.fn(copy.ctx, &lost);
 	}
-	if (!c->closed_told) {
+}
+
+static void tell_closed(void *ctx)
+{
+	struct sftp_client *c = ctx;
+
+	if (!c->closed_told && c->events.lost != NULL)
+		c->events.lost(c->events.ctx);
+	answer_all_lost(c);
+	if (c->outstanding > 0)
+		loop_defer(c->loop, tell_closed, c);
+	else if (!c->closed_told) {
 		c->closed_told = true;
 		c->events.closed(c->events.ctx, &c->error);
 	}
+}
+
+void client_answer_lost_soon(struct sftp_client *c)
+{
+	if (!c->freeing)
+		loop_defer(c->loop, tell_closed, c);
 }
 
 void sftp_client_fail(struct sftp_client *c, const struct err *e)
@@ -410,6 +427,9 @@ void sftp_client_free(struct sftp_client *c)
 {
 	if (c == NULL)
 		return;
+	c->freeing = c->dead = true;
+	for (int i = 0; i < ASK_AGAIN_MAX && c->outstanding > 0; i++)
+		answer_all_lost(c);
 	loop_defer_cancel(c->loop, pump, c);
 	loop_defer_cancel(c->loop, flush_now, c);
 	loop_defer_cancel(c->loop, tell_closed, c);

@@ -1,8 +1,8 @@
 /* xfer/sftp_client.h: the SFTP v3 client engine over a byte link: requests with callbacks, any number under way.
  *
  * Every request that was made is answered exactly once, in whatever order the server chooses: by its callback, with status
- * SFTP_CONNECTION_LOST if the connection goes first. Only sftp_client_free drops callbacks. Callbacks may make requests,
- * not free the client. */
+ * SFTP_CONNECTION_LOST if the connection goes first, or is gone already, or the client is freed. Never before the call that
+ * made it has returned. Callbacks may make requests, not free the client. */
 #ifndef XFER_SFTP_CLIENT_H
 #define XFER_SFTP_CLIENT_H
 
@@ -33,13 +33,15 @@ typedef void sftp_data_fn(void *ctx, uint64_t offset, const uint8_t *p, size_t n
 struct sftp_client_events {
 	void (*ready)(void *ctx);        /* the server has said hello; limits may still be on their way */
 	void (*writable)(void *ctx);     /* an sftp_client_write that found no room may do better */
-	void (*closed)(void *ctx, const struct err *e);  /* last call; after the answers to all requests */
+	void (*lost)(void *ctx);         /* closed follows, and before it answers to all requests; may be NULL */
+	void (*closed)(void *ctx, const struct err *e);  /* last call */
 	void *ctx;
 };
 
 /* Sends INIT. early: requests may leave before the server's hello (to ours and OpenSSH's: design, section 4); otherwise they
  * wait here. The link stays the caller's. */
 struct sftp_client *sftp_client_new(struct loop *l, struct link *link, bool early, const struct sftp_client_events *events);
+/* Answers everything with SFTP_CONNECTION_LOST; closed is not called. */
 void sftp_client_free(struct sftp_client *c);
 /* Answers everything with SFTP_CONNECTION_LOST and calls closed with e. */
 void sftp_client_fail(struct sftp_client *c, const struct err *e);

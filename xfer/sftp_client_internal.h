@@ -24,7 +24,7 @@ struct sftp_client {
 	struct loop *loop;
 	struct link *link;
 	struct sftp_client_events events;
-	bool early, ready, dead, closed_told, flush_wanted, in_pump;
+	bool early, ready, dead, freeing, closed_told, flush_wanted, in_pump;
 	struct err error;
 
 	struct buf in;                   /* the message so far */
@@ -48,6 +48,7 @@ void client_ask_limits(struct sftp_client *c);
 /* sftp_client.c */
 bool client_flush(struct sftp_client *c);        /* true when nothing waits */
 void client_flush_soon(struct sftp_client *c);
+void client_answer_lost_soon(struct sftp_client *c);
 void client_fail(struct sftp_client *c, int code, const char *fmt, ...) PRINTF_LIKE(3, 4);
 
 #endif

@@ -20,15 +20,12 @@ struct client_request *client_request_new(struct sftp_client *c, uint8_t expect,
 	struct client_request *q;
 	uint32_t i = c->request_free, generation;
 
-	if (c->dead)
-		return NULL;
 	if (i != (uint32_t)NO_REQUEST)
 		c->request_free = c->request[i].next_free;
 	else {
-		if (c->request_count == REQUESTS_MAX) {
+		/* Callers bound what they have under way; beyond this, ids could not tell requests apart. */
+		if (c->request_count == REQUESTS_MAX)
 			client_fail(c, ERR_MEMORY, "too many SFTP requests at once");
-			return NULL;
-		}
 		if (c->request_count == c->request_room) {
 			c->request_room = c->request_room != 0 ? c->request_room * 2 : 64;
 			c->request = mem_resize(c->request, c->request_room, sizeof c->request[0]);
@@ -64,13 +61,16 @@ void client_request_release(struct sftp_client *c, struct client_request *q)
 
 /* ---- messages */
 
-/* Begins a message; false if the client is dead (nothing was asked, nobody will be called). */
+/* Begins a message; false if there is nobody to send it to (its answer is on its way then). */
 static bool begin(struct sftp_client *c, uint8_t type, uint8_t expect, sftp_reply_fn *fn, void *ctx, size_t *mark)
 {
 	uint32_t id;
 
-	if (client_request_new(c, expect, fn, ctx, &id) == NULL)
+	client_request_new(c, expect, fn, ctx, &id);
+	if (c->dead) {
+		client_answer_lost_soon(c);
 		return false;
+	}
 	*mark = buf_begin_string(&c->out);
 	buf_put_u8(&c->out, type);
 	buf_put_u32(&c->out, id);
@@ -263,8 +263,10 @@ void sftp_client_read(struct sftp_client *c, const struct sftp_read *r, sftp_dat
 	uint32_t id;
 
 	q = client_request_new(c, SFTP_DATA, fn, ctx, &id);
-	if (q == NULL)
+	if (c->dead) {
+		client_answer_lost_soon(c);
 		return;
+	}
 	q->data = data;
 	q->offset = r->offset;
 	q->length = r->length;
@@ -288,7 +290,7 @@ enum { WORTHWHILE = 16 * 1024, PAGE = 4096 };
 /* Room for a WRITE, lent by the link; 0, or what to return from the request. */
 static long lend_write(struct sftp_client *c, const struct sftp_write *w, struct spaces *s)
 {
-	uint64_t max = w->max < c->limits.write ? w->max : c->limits.write;
+	uint64_t max = w->max;
 	size_t want, lent;
 
 	if (c->dead)
@@ -297,8 +299,10 @@ static long lend_write(struct sftp_client *c, const struct sftp_write *w, struct
 		return ERR_USAGE;
 	if (!(c->ready || c->early) || !client_flush(c))
 		return c->dead ? ERR_CLOSED : ERR_AGAIN;
-	if (max > PAGE)
-		max -= max % PAGE;               /* a file is read and written best in its pages */
+	if (max > c->limits.write) {
+		max = c->limits.write;
+		max -= max > PAGE ? max % PAGE : 0;      /* a file is read and written best in its pages */
+	}
 	s->head = 25 + w->handle.n;
 	want = s->head + (size_t)max;
 	s->count = 0;
@@ -346,7 +350,7 @@ static long commit_write(struct sftp_client *c, const struct sftp_write *w, cons
 	struct client_request *q;
 	uint32_t id;
 
-	q = n > 0 ? client_request_new(c, SFTP_STATUS, fn, ctx, &id) : NULL;
+	q = n > 0 && !c->dead ? client_request_new(c, SFTP_STATUS, fn, ctx, &id) : NULL;
 	if (q == NULL) {
 		if (link_commit(c->link, 0) < 0)
 			client_fail(c, ERR_CLOSED, "Connection closed");

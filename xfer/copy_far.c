@@ -1,0 +1,277 @@
+/* The target on the far side: what is there, making folders, opening and closing files; and names there. */
+#include "xfer/copy_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+static const char *reason(const struct sftp_result *r)
+{
+	static char text[300];           /* one thread, used at once */
+
+	return sftp_result_text(r, text, sizeof text);
+}
+
+/* ---- names */
+
+char *copy_far_plain_path(const char *path)
+{
+	if (*path == '~') {
+		const char *rest = path + 1;
+
+		if (*rest != '\0' && *rest != '/')
+			return NULL;
+		while (*rest == '/')
+			rest++;
+		path = rest;
+	}
+	return mem_strdup(*path == '\0' ? "." : path);
+}
+
+struct expand { struct copy *copy; char *path; copy_path_fn *fn; void *ctx; };
+
+static void expand_done(struct expand *x, char *result)
+{
+	copy_path_fn *fn = x->fn;
+	void *ctx = x->ctx;
+
+	free(x->path);
+	free(x);
+	fn(ctx, result);
+}
+
+static void on_expanded(void *ctx, const struct sftp_result *r)
+{
+	struct expand *x = ctx;
+	struct reader names = r->names;
+	struct sftp_name n;
+
+	copy_wait_end(x->copy);
+	if (r->status == SFTP_OK && r->count >= 1) {
+		n = sftp_name_get(&names);
+		if (reader_ok(&names) && !view_has_nul(n.name)) {
+			expand_done(x, view_strdup(n.name));
+			return;
+		}
+	}
+	copy_error(x->copy, "%s: %s", x->path, r->status == SFTP_UNSUPPORTED || r->status == SFTP_OK ?
+		"the server cannot expand the home folder of another user" : reason(r));
+	expand_done(x, NULL);
+}
+
+void copy_far_expand_path(struct copy *c, struct sftp_client *client, const char *path, copy_path_fn *fn, void *ctx)
+{
+	char *plain = copy_far_plain_path(path);
+	struct buf body = BUF_INIT(SFTP_MESSAGE_MAX);
+	struct expand *x;
+
+	if (plain != NULL) {
+		fn(ctx, plain);
+		return;
+	}
+	x = mem_zalloc(sizeof *x);
+	*x = (struct expand){ .copy = c, .path = mem_strdup(path), .fn = fn, .ctx = ctx };
+	buf_put_cstring(&body, path);
+	copy_wait_begin(c);
+	sftp_client_extended(client, SFTP_EXT_EXPAND_PATH, &body, on_expanded, x);
+	buf_free(&body);
+}
+
+/* ---- the target of the job */
+
+typedef void copy_target_fn(struct copy *c, const char *target, bool is_dir);
+struct target { struct copy *copy; char *path; copy_target_fn *then; };
+
+static void target_done(struct target *t, bool is_dir)
+{
+	t->then(t->copy, t->path, is_dir);
+	free(t->path);
+	free(t);
+}
+
+static void target_failed(struct target *t)
+{
+	copy_stop(t->copy, 255);
+	free(t->path);
+	free(t);
+}
+
+static void on_target_made(void *ctx, const struct sftp_result *r)
+{
+	struct target *t = ctx;
+
+	if (r->status == SFTP_OK) {
+		target_done(t, true);
+		return;
+	}
+	copy_error(t->copy, "remote mkdir \"%s\": %s", t->path, reason(r));
+	target_failed(t);
+}
+
+static void on_target(void *ctx, const struct sftp_result *r)
+{
+	struct target *t = ctx;
+	struct sftp_attrs a = { .flags = SFTP_ATTR_MODE, .mode = 0777 };
+
+	if (r->status == SFTP_OK && sftp_attrs_is_dir(&r->attrs))
+		target_done(t, true);
+	else if (!t->copy->job.target_must_be_dir)
+		target_done(t, false);
+	else if (r->status == SFTP_OK) {
+		copy_error(t->copy, "remote \"%s\": Not a directory", t->path);
+		target_failed(t);
+	} else
+		sftp_client_mkdir(t->copy->client_to, t->path, &a, on_target_made, t);
+}
+
+static void on_target_path(void *ctx, char *path)
+{
+	struct target *t = ctx;
+
+	t->path = path;
+	if (path == NULL)
+		target_failed(t);
+	else
+		sftp_client_path(t->copy->client_to, SFTP_STAT, path, on_target, t);
+}
+
+void copy_far_plan_target(struct copy *c, copy_target_fn *then)
+{
+	struct target *t = mem_zalloc(sizeof *t);
+
+	t->copy = c;
+	t->then = then;
+	copy_far_expand_path(c, c->client_to, c->job.target, on_target_path, t);
+}
+
+/* ---- folders */
+
+static void dir_made(struct copy_dir *d, struct copy *c, bool broken)
+{
+	d->creating = false;
+	d->broken = d->broken || broken;
+	copy_wait_end(c);
+	copy_dir_release(c, d);
+}
+
+struct making { struct copy *copy; struct copy_dir *dir; uint32_t status; };
+
+/* There is no status "exists": what stands there says whether the MKDIR was needed. */
+static void on_dir_looked_at(void *ctx, const struct sftp_result *r)
+{
+	struct making *m = ctx;
+	bool fine = r->status == SFTP_OK && sftp_attrs_is_dir(&r->attrs);
+
+	if (!fine && !(m->dir->parent != NULL && m->dir->parent->broken))
+		copy_error(m->copy, "remote mkdir \"%s\": %s", m->dir->to, r->status == SFTP_OK ? "it is there and no folder" :
+			sftp_status_text(m->status));
+	dir_made(m->dir, m->copy, !fine);
+	free(m);
+}
+
+static void on_dir_made(void *ctx, const struct sftp_result *r)
+{
+	struct making *m = ctx;
+
+	if (r->status == SFTP_OK) {
+		m->dir->created = true;
+		dir_made(m->dir, m->copy, false);
+		free(m);
+		return;
+	}
+	m->status = r->status;
+	sftp_client_path(m->copy->client_to, SFTP_STAT, m->dir->to, on_dir_looked_at, m);
+}
+
+void copy_far_start_dir(struct copy *c, struct copy_dir *d)
+{
+	struct making *m = mem_zalloc(sizeof *m);
+	/* Writable while it is being filled; its own mode comes at the end. */
+	struct sftp_attrs a = { .flags = SFTP_ATTR_MODE, .mode = (d->attrs.mode & 01777) | 0300 };
+
+	if (!(d->attrs.flags & SFTP_ATTR_MODE))
+		a.mode = 0777;
+	m->copy = c;
+	m->dir = d;
+	d->creating = true;
+	d->refs++;
+	copy_wait_begin(c);
+	sftp_client_mkdir(c->client_to, d->to, &a, on_dir_made, m);
+}
+
+struct finishing { struct copy *copy; char *path; };
+
+static void on_dir_set(void *ctx, const struct sftp_result *r)
+{
+	struct finishing *x = ctx;
+
+	if (r->status != SFTP_OK && x->copy->o.preserve)
+		copy_error(x->copy, "remote setstat \"%s\": %s", x->path, reason(r));
+	copy_wait_end(x->copy);
+	free(x->path);
+	free(x);
+}
+
+/* A folder gets the mode of its source also without -p, whatever the umask there, as it always did. */
+void copy_far_finish_dir(struct copy *c, struct copy_dir *d)
+{
+	struct sftp_attrs a = { .flags = d->attrs.flags & SFTP_ATTR_MODE, .mode = d->attrs.mode & 01777 };
+	struct finishing *x;
+
+	if (c->o.preserve && d->attrs.flags & SFTP_ATTR_TIMES) {
+		a.flags |= SFTP_ATTR_TIMES;
+		a.atime = d->attrs.atime;
+		a.mtime = d->attrs.mtime;
+	}
+	if (a.flags == 0)
+		return;
+	x = mem_zalloc(sizeof *x);
+	x->copy = c;
+	x->path = mem_strdup(d->to);
+	copy_wait_begin(c);
+	sftp_client_setstat(c->client_to, d->to, &a, on_dir_set, x);
+}
+
+/* ---- files */
+
+void copy_far_open(struct copy *c, struct copy_file *f, sftp_reply_fn *fn, void *ctx)
+{
+	struct sftp_attrs a = { .flags = f->attrs.flags & SFTP_ATTR_MODE, .mode = f->attrs.mode & 0777 };
+
+	f->outstanding++;
+	sftp_client_open(c->client_to, f->to, SFTP_OPEN_WRITE | SFTP_OPEN_CREAT | SFTP_OPEN_TRUNC, &a, fn, ctx);
+}
+
+static void on_file_set(void *ctx, const struct sftp_result *r)
+{
+	struct copy_file *f = ctx;
+
+	f->outstanding--;
+	if (r->status != SFTP_OK)
+		copy_file_fail(f, "remote setstat \"%s\": %s", f->to, reason(r));
+	copy_file_settle(f);
+}
+
+static void on_file_closed(void *ctx, const struct sftp_result *r)
+{
+	struct copy_file *f = ctx;
+
+	f->outstanding--;
+	if (r->status != SFTP_OK)
+		copy_file_fail(f, "remote close \"%s\": %s", f->to, reason(r));
+	copy_file_settle(f);
+}
+
+void copy_far_close(struct copy *c, struct copy_file *f, struct view handle)
+{
+	struct sftp_attrs a = { .flags = f->attrs.flags & (SFTP_ATTR_MODE | SFTP_ATTR_TIMES), .mode = f->attrs.mode & 0777,
+		.atime = f->attrs.atime, .mtime = f->attrs.mtime };
+
+	if (c->o.preserve && !f->failed && a.flags != 0) {
+		f->outstanding++;
+		sftp_client_fsetstat(c->client_to, handle, &a, on_file_set, f);
+	}
+	f->outstanding++;
+	sftp_client_handle(c->client_to, SFTP_CLOSE, handle, on_file_closed, f);
+}

@@ -1,0 +1,131 @@
+/* Uploads: local files to a far target. The data of a WRITE is read straight into the link. */
+#include "xfer/copy_internal.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+
+static const char *reason(const struct sftp_result *r)
+{
+	static char text[300];           /* one thread, used at once */
+
+	return sftp_result_text(r, text, sizeof text);
+}
+
+static void up_target(struct copy *c, const char *target, bool is_dir)
+{
+	copy_walker_target(c->walker, target, is_dir);
+	copy_planned(c);
+}
+
+static void up_plan(struct copy *c)
+{
+	c->walker = copy_walker_new(c);
+	copy_far_plan_target(c, up_target);
+}
+
+static void close_local(struct copy_file *f)
+{
+	if (f->fd >= 0)
+		close(f->fd);
+	f->fd = -1;
+}
+
+/* Everything was sent. Behind it go mode, times and CLOSE: at once where requests are served in order, else after the
+ * answers to all WRITEs. */
+static void up_all_sent(struct copy *c, struct copy_file *f)
+{
+	copy_file_unready(f);
+	close_local(f);
+	if (f->state == COPY_MOVING)
+		f->state = COPY_SETTLING;
+	if (f->state != COPY_SETTLING || (!c->o.known_server && f->outstanding > 0))
+		return;
+	copy_far_close(c, f, copy_file_handle(f));
+	copy_file_closed(f);
+}
+
+static void on_written(void *ctx, const struct sftp_result *r)
+{
+	struct copy_file *f = ctx;
+	struct copy *c = f->copy;
+
+	f->outstanding--;
+	copy_request_done(c, r->bytes);
+	if (r->status == SFTP_OK)
+		copy_file_moved(f, r->bytes);
+	else
+		copy_file_fail(f, "remote write \"%s\": %s", f->to, reason(r));
+	if ((f->failed && f->state == COPY_MOVING) || (f->state == COPY_SETTLING && f->outstanding == 0))
+		up_all_sent(c, f);
+	copy_file_settle(f);
+}
+
+/* The size may have changed since the file was opened: it is sent up to where it ends. */
+static bool has_more(struct copy_file *f)
+{
+	struct stat st;
+
+	if (f->at < f->size)
+		return true;
+	if (fstat(f->fd, &st) < 0 || (uint64_t)st.st_size <= f->at)
+		return false;
+	f->size = (uint64_t)st.st_size;
+	return true;
+}
+
+static bool up_move(struct copy *c, struct copy_file *f)
+{
+	struct sftp_write w = { .handle = copy_file_handle(f), .fd = f->fd, .offset = f->at };
+	uint64_t left = f->size > f->at ? f->size - f->at : 0;
+	uint32_t piece = copy_piece(c, UINT32_MAX);
+	long n;
+
+	/* A file that says it is empty may still give something (proc). */
+	w.max = left > 0 && left < piece ? left : piece;
+	n = sftp_client_write(c->client, &w, on_written, f);
+	if (n == ERR_AGAIN)
+		return false;
+	if (n > 0) {
+		f->outstanding++;
+		f->at += (uint64_t)n;
+		copy_request_sent(c, (uint64_t)n);
+		copy_file_took_ahead(f, (uint64_t)n);
+	} else if (n == ERR_IO)
+		copy_file_fail(f, "read local \"%s\": %s", f->from, strerror(errno));
+	if (n <= 0 || !has_more(f))
+		up_all_sent(c, f);
+	copy_file_settle(f);
+	return true;
+}
+
+static void on_opened(void *ctx, const struct sftp_result *r)
+{
+	struct copy_file *f = ctx;
+
+	f->outstanding--;
+	if (r->status != SFTP_OK) {
+		copy_file_fail(f, "remote open \"%s\": %s", f->to, reason(r));
+		close_local(f);
+		copy_file_closed(f);
+		copy_file_settle(f);
+		return;
+	}
+	memcpy(f->handle, r->handle.p, r->handle.n);
+	f->handle_size = r->handle.n;
+	f->state = COPY_MOVING;
+	copy_file_ready(f);
+}
+
+static void up_start_file(struct copy *c, struct copy_file *f)
+{
+	copy_far_open(c, f, on_opened, f);
+}
+
+const struct copy_ops copy_ops_up = {
+	.plan = up_plan, .walk = copy_walker_next, .enter = copy_walker_enter, .start_dir = copy_far_start_dir,
+	.finish_dir = copy_far_finish_dir, .start_file = up_start_file, .move = up_move,
+};
