@@ -22,7 +22,6 @@ struct program {
 	struct loop *loop;
 	struct link *link;
 	int status;
-	bool done;
 };
 
 static int fatal(const char *what, const struct err *e)
@@ -57,7 +56,16 @@ static void on_done(void *ctx, int status)
 	struct program *p = ctx;
 
 	p->status = status;
-	p->done = true;
+	loop_stop(p->loop);
+}
+
+/* Both directions have ended and everything has left, or cannot. */
+static void on_closed(void *ctx, const struct err *e)
+{
+	struct program *p = ctx;
+
+	(void)e;
+	loop_stop(p->loop);
 }
 
 /* Larger pipes mean fewer turns between the two processes. Not to be had is fine. */
@@ -85,14 +93,14 @@ static int serve(const struct sftp_server_options *o)
 	if (p.link == NULL)
 		return fatal("standard input and output", &e);
 	server = sftp_server_new(p.loop, p.link, NULL, o, on_done, &p);
-	while (!p.done)
-		if (loop_turn(p.loop, -1, &e) < 0)
-			return fatal("event loop", &e);
-	/* The last replies still have to leave. */
-	while (p.status == 0 && link_pending(p.link) > 0)
-		if (loop_turn(p.loop, -1, &e) < 0)
-			return fatal("event loop", &e);
+	if (loop_run(p.loop, &e) < 0)
+		return fatal("event loop", &e);
 	sftp_server_free(server);
+	/* The last replies still have to leave. */
+	p.link->user = (struct link_user){ .closed = on_closed, .ctx = &p };
+	link_finish(p.link);
+	if (p.status == 0 && link_pending(p.link) > 0 && loop_run(p.loop, &e) < 0)
+		return fatal("event loop", &e);
 	link_close(p.link);
 	loop_free(p.loop);
 	return p.status;

@@ -14,6 +14,7 @@
 #include "base/path.h"
 #include "io/link.h"
 #include "io/loop.h"
+#include "xfer/rcp.h"
 
 enum {
 	FILES_MAX = 512,                         /* under way at once */
@@ -520,25 +521,32 @@ static void copy_of_job(struct copy *c, const struct copy_job *job)
 		c->job.target_must_be_dir = true;
 }
 
-struct copy *copy_start_sftp(const struct copy_setup *s, struct err *e)
+struct copy *copy_new_bare(const struct copy_setup *s)
 {
 	struct copy *c = mem_zalloc(sizeof *c);
-	struct sftp_client_events events = { .ready = on_event, .writable = on_event, .lost = on_lost,
-		.closed = on_closed, .ctx = c };
 
-	(void)e;
 	c->loop = s->loop;
 	c->o = *s->options;
 	c->o.program = mem_strdup(s->options->program != NULL ? s->options->program : "scp");
 	c->done = s->done;
 	c->ctx = s->ctx;
 	copy_of_job(c, s->job);
+	throttle_init(&c->throttle, c->o.limit_bits, clock_mono_us());
+	c->meter = c->o.quiet ? NULL : meter_new(c->loop, c->o.meter_fd);
+	return c;
+}
+
+struct copy *copy_start_sftp(const struct copy_setup *s, struct err *e)
+{
+	struct copy *c = copy_new_bare(s);
+	struct sftp_client_events events = { .ready = on_event, .writable = on_event, .lost = on_lost,
+		.closed = on_closed, .ctx = c };
+
+	(void)e;
 	c->ops = s->link_to != NULL ? &copy_ops_relay : s->job->upload ? &copy_ops_up : &copy_ops_down;
 	c->local_files_max = local_files_max();
 	depth_init(&c->depth, DEPTH_START, DEPTH_MAX);
-	throttle_init(&c->throttle, c->o.limit_bits, clock_mono_us());
 	c->timer = loop_timer_add(c->loop, on_event, c);
-	c->meter = c->o.quiet ? NULL : meter_new(c->loop, c->o.meter_fd);
 	c->client = sftp_client_new(s->loop, s->link, c->o.known_server, &events);
 	c->client_to = s->link_to != NULL ? sftp_client_new(s->loop, s->link_to, c->o.known_server, &events) : c->client;
 	c->ops->plan(c);
@@ -570,6 +578,11 @@ void copy_interrupt(struct copy *c)
 	copy_stop(c, STATUS_BROKEN);
 }
 
+void copy_abandon(struct copy *c)
+{
+	copy_stop(c, STATUS_BROKEN);
+}
+
 void copy_window_changed(struct copy *c)
 {
 	meter_resized(c->meter);
@@ -579,7 +592,8 @@ void copy_free(struct copy *c)
 {
 	if (c == NULL)
 		return;
-	c->stopped = true;
+	c->stopped = c->lost = true;
+	rcp_free(c->rcp);
 	loop_defer_cancel(c->loop, pump, c);
 	loop_defer_cancel(c->loop, tell_done, c);
 	if (c->client_to != c->client)

@@ -54,6 +54,8 @@ struct copy *copy_start_sftp(const struct copy_setup *s, struct err *e);
 struct copy *copy_start_rcp(const struct copy_setup *s, struct err *e);
 /* SIGINT: stops, says what is incomplete, done(…, 255) follows. */
 void copy_interrupt(struct copy *c);
+/* Stops without a word (the server has no SFTP: the caller tries otherwise), done(…, 255) follows. */
+void copy_abandon(struct copy *c);
 void copy_window_changed(struct copy *c);        /* SIGWINCH: the meter measures again */
 void copy_free(struct copy *c);
 

@@ -128,12 +128,14 @@ struct copy {
 	struct meter *meter;
 	struct copy_file *shown;         /* whose line the meter shows */
 
+	struct rcp *rcp;                 /* the old protocol: then there is no client */
 	char *walk_target;               /* relay: the target, and whether it is a folder */
 	bool walk_to_dir;
 	size_t held;                     /* relay: bytes of all files that wait for room */
 };
 
 /* ---- copy.c */
+struct copy *copy_new_bare(const struct copy_setup *s);  /* without clients and plan */
 void copy_pump_soon(struct copy *c);
 /* A line "program: ..." on stderr; error counts, note does not. */
 void copy_error(struct copy *c, const char *fmt, ...) PRINTF_LIKE(2, 3);

@@ -3,13 +3,15 @@
 
 /* A round is the time until everything that was under way at its start has been answered: one round trip. When the limit
  * held us back during a round and the round was faster than any before, the limit doubles, as in TCP's slow start. When
- * three such rounds bring nothing, the path is full; then it is tried again now and then, since paths change. */
+ * three such rounds bring nothing, the path is full, and the limit goes back to twice what last brought something; then one
+ * doubling is tried now and then, since paths change. */
 enum { FLAT_ENOUGH = 3, TRY_AGAIN_ROUNDS = 64 };
 static const double worth = 1.08;
 
 void depth_init(struct depth *d, uint64_t start, uint64_t max)
 {
 	*d = (struct depth){ .limit = start < max ? start : max, .max = max };
+	d->good = d->limit;
 }
 
 void depth_sent(struct depth *d, uint64_t now_us, uint64_t bytes)
@@ -37,6 +39,7 @@ static void judge_round(struct depth *d, uint64_t now_us)
 		return;
 	if (rate > d->best_rate * worth) {
 		d->best_rate = rate;
+		d->good = d->limit;
 		d->flat_rounds = 0;
 		grow(d);
 		return;
@@ -44,11 +47,10 @@ static void judge_round(struct depth *d, uint64_t now_us)
 	d->flat_rounds++;
 	if (d->flat_rounds < FLAT_ENOUGH)
 		grow(d);
-	else if (d->flat_rounds == FLAT_ENOUGH) {
-		/* The growth of the flat rounds brought nothing: half of it is given back. */
-		d->limit = d->limit / 2 > DEPTH_START ? d->limit / 2 : d->limit;
-	} else if (d->flat_rounds >= TRY_AGAIN_ROUNDS) {
-		d->flat_rounds = 0;
+	else if (d->flat_rounds == FLAT_ENOUGH)
+		d->limit = d->good > d->max / 2 ? d->max : d->good * 2;
+	else if (d->flat_rounds >= TRY_AGAIN_ROUNDS) {
+		d->flat_rounds = FLAT_ENOUGH - 1;
 		d->best_rate = rate;
 		grow(d);
 	}

@@ -8,6 +8,7 @@
 
 struct depth {
 	uint64_t limit, max;             /* bytes under way now at most, and ever at most */
+	uint64_t good;                   /* the limit that last brought more throughput */
 	uint64_t under_way;
 	uint64_t sent, answered;         /* totals */
 	uint64_t round_end;              /* the round is over when `answered` reaches this */

@@ -140,7 +140,7 @@ void progress_line(const struct progress *p, uint64_t now_us, const char *name, 
 	format_amount(progress_average(p, now_us), 1, average, sizeof average);
 	format_amount(p->ended ? p->peak_rate : p->interval_rate, 1, interval, sizeof interval);
 	if (progress_stalled(p, now_us))
-		(void)str_copy(left, sizeof left, " - stalled -");
+		(void)str_copy(left, sizeof left, "- stalled -");
 	else if (p->ended) {
 		format_time((int64_t)((now_us - p->start_us) / 1000000), left, sizeof left - 4);
 		(void)snprintf(left + strlen(left), 5, "    ");

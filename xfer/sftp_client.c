@@ -88,8 +88,14 @@ bool client_flush(struct sftp_client *c)
 		int count = 0;
 		size_t lent = link_lend(c->link, end - c->out_sent, iov, &count), used = 0;
 
-		if (lent == 0)
+		if (lent == 0) {
+			if (c->out_sent > c->out.size / 2) {
+				buf_consume(&c->out, c->out_sent);
+				c->out_free -= c->out_free != SIZE_MAX ? c->out_sent : 0;
+				c->out_sent = 0;
+			}
 			return false;
+		}
 		for (int i = 0; i < count && c->out_sent + used < end; i++) {
 			size_t n = end - c->out_sent - used;
 
@@ -106,6 +112,8 @@ bool client_flush(struct sftp_client *c)
 	}
 	if (c->out_sent < c->out.size)
 		return false;
+	if (c->out_free != SIZE_MAX)
+		c->out_free -= c->out_sent;
 	buf_reset(&c->out);
 	c->out_sent = 0;
 	return !c->dead;

@@ -72,8 +72,14 @@ bool server_flush(struct sftp_server *s)
 		int count = 0;
 		size_t lent = link_lend(s->link, s->out.size - s->out_sent, iov, &count), used = 0;
 
-		if (lent == 0)
+		if (lent == 0) {
+			/* Behind what was sent new replies gather: it must not grow for ever. */
+			if (s->out_sent > s->out.size / 2) {
+				buf_consume(&s->out, s->out_sent);
+				s->out_sent = 0;
+			}
 			return false;
+		}
 		for (int i = 0; i < count && used < lent; i++) {
 			size_t n = s->out.size - s->out_sent - used;
 

@@ -533,6 +533,75 @@ static void test_copy_data(void **state)
 	}
 }
 
+/* Names of homes, users and groups. */
+static void test_extensions_names(void **state)
+{
+	struct sftp_server_options o = quiet;
+	struct raw c;
+	struct buf b;
+	struct reader r, part;
+	size_t mark;
+
+	(void)state;
+	o.user = "me";
+	o.home = "/home/of/me";
+	begin_session(&c, &o, 1 << 20, false);
+	static const struct { const char *name, *path, *want; } rows[] = {
+		{ "home-directory", "", "/home/of/me" }, { "home-directory", "me", "/home/of/me" },
+		{ "home-directory", "root", "/root" }, { "expand-path@openssh.com", "~root", "/root" },
+		{ "expand-path@openssh.com", "~root/new", "/root/new" },
+		{ "expand-path@openssh.com", "~", NULL }, { "expand-path@openssh.com", "~/", NULL },
+		{ "expand-path@openssh.com", ".", NULL },
+	};
+	for (size_t i = 0; i < MEM_COUNT(rows); i++) {
+		mark = begin_extended(&c, &b, rows[i].name);
+		buf_put_cstring(&b, rows[i].path);
+		raw_send(&c, &b, mark);
+		assert_int_equal(raw_reply(&c, &b, &r), SFTP_NAME);
+		assert_int_equal(reader_u32(&r), 1);
+		assert_true(view_is(reader_string(&r), rows[i].want != NULL ? rows[i].want : c.dir));
+		buf_free(&b);
+	}
+	mark = begin_extended(&c, &b, "home-directory");
+	buf_put_cstring(&b, "no such user");
+	raw_send(&c, &b, mark);
+	assert_int_equal(raw_status(&c), SFTP_FAILURE);
+	mark = begin_extended(&c, &b, "expand-path@openssh.com");
+	buf_put_cstring(&b, "~no_such_user/x");
+	raw_send(&c, &b, mark);
+	assert_int_equal(raw_reply(&c, &b, &r), SFTP_STATUS);
+	assert_int_equal(reader_u32(&r), SFTP_NO_SUCH_FILE);
+	assert_true(view_is(reader_string(&r), "no such user"));
+	buf_free(&b);
+
+	mark = begin_extended(&c, &b, "users-groups-by-id@openssh.com");
+	{
+		size_t inner = buf_begin_string(&b);
+
+		buf_put_u32(&b, 0);
+		for (uint32_t i = 0; i < 200; i++)
+			buf_put_u32(&b, 4000000000u + i);
+		buf_end_string(&b, inner);
+		inner = buf_begin_string(&b);
+		buf_put_u32(&b, 4000000000u);
+		buf_put_u32(&b, 0);
+		buf_end_string(&b, inner);
+	}
+	raw_send(&c, &b, mark);
+	assert_int_equal(raw_reply(&c, &b, &r), SFTP_EXTENDED_REPLY);
+	part = reader_child(&r);
+	assert_true(view_is(reader_string(&part), "root"));
+	for (int i = 0; i < 200; i++)
+		assert_true(view_is(reader_string(&part), ""));
+	assert_int_equal(reader_end(&part, NULL, "users"), 0);
+	part = reader_child(&r);
+	assert_true(view_is(reader_string(&part), ""));
+	assert_true(view_is(reader_string(&part), "root"));
+	assert_int_equal(reader_end(&part, NULL, "groups"), 0);
+	buf_free(&b);
+	finish_session(&c);
+}
+
 static void test_extensions(void **state)
 {
 	struct sftp_server_options o = quiet;
@@ -541,7 +610,7 @@ static void test_extensions(void **state)
 	struct sftp_statvfs v;
 	struct raw c;
 	struct buf b;
-	struct reader r, part;
+	struct reader r;
 	uint8_t handle[4];
 	size_t mark;
 
@@ -597,60 +666,6 @@ static void test_extensions(void **state)
 		assert_true(v.namemax >= 255 && v.bsize > 0);
 		buf_free(&b);
 	}
-
-	static const struct { const char *name, *path, *want; } rows[] = {
-		{ "home-directory", "", "/home/of/me" }, { "home-directory", "me", "/home/of/me" },
-		{ "home-directory", "root", "/root" }, { "expand-path@openssh.com", "~root", "/root" },
-		{ "expand-path@openssh.com", "~root/new", "/root/new" },
-		{ "expand-path@openssh.com", "~", NULL }, { "expand-path@openssh.com", "~/", NULL },
-		{ "expand-path@openssh.com", ".", NULL },
-	};
-	for (size_t i = 0; i < MEM_COUNT(rows); i++) {
-		mark = begin_extended(&c, &b, rows[i].name);
-		buf_put_cstring(&b, rows[i].path);
-		raw_send(&c, &b, mark);
-		assert_int_equal(raw_reply(&c, &b, &r), SFTP_NAME);
-		assert_int_equal(reader_u32(&r), 1);
-		assert_true(view_is(reader_string(&r), rows[i].want != NULL ? rows[i].want : c.dir));
-		buf_free(&b);
-	}
-	mark = begin_extended(&c, &b, "home-directory");
-	buf_put_cstring(&b, "no such user");
-	raw_send(&c, &b, mark);
-	assert_int_equal(raw_status(&c), SFTP_FAILURE);
-	mark = begin_extended(&c, &b, "expand-path@openssh.com");
-	buf_put_cstring(&b, "~no_such_user/x");
-	raw_send(&c, &b, mark);
-	assert_int_equal(raw_reply(&c, &b, &r), SFTP_STATUS);
-	assert_int_equal(reader_u32(&r), SFTP_NO_SUCH_FILE);
-	assert_true(view_is(reader_string(&r), "no such user"));
-	buf_free(&b);
-
-	mark = begin_extended(&c, &b, "users-groups-by-id@openssh.com");
-	{
-		size_t inner = buf_begin_string(&b);
-
-		buf_put_u32(&b, 0);
-		for (uint32_t i = 0; i < 200; i++)
-			buf_put_u32(&b, 4000000000u + i);
-		buf_end_string(&b, inner);
-		inner = buf_begin_string(&b);
-		buf_put_u32(&b, 4000000000u);
-		buf_put_u32(&b, 0);
-		buf_end_string(&b, inner);
-	}
-	raw_send(&c, &b, mark);
-	assert_int_equal(raw_reply(&c, &b, &r), SFTP_EXTENDED_REPLY);
-	part = reader_child(&r);
-	assert_true(view_is(reader_string(&part), "root"));
-	for (int i = 0; i < 200; i++)
-		assert_true(view_is(reader_string(&part), ""));
-	assert_int_equal(reader_end(&part, NULL, "users"), 0);
-	part = reader_child(&r);
-	assert_true(view_is(reader_string(&part), ""));
-	assert_true(view_is(reader_string(&part), "root"));
-	assert_int_equal(reader_end(&part, NULL, "groups"), 0);
-	buf_free(&b);
 
 	mark = begin_extended(&c, &b, "unheard-of@example.com");
 	raw_send(&c, &b, mark);
@@ -938,7 +953,8 @@ int main(void)
 		cmocka_unit_test(test_read_pipeline), cmocka_unit_test(test_deaf_client), cmocka_unit_test(test_append),
 		cmocka_unit_test(test_handles), cmocka_unit_test(test_handles_bounded), cmocka_unit_test(test_attributes),
 		cmocka_unit_test(test_names), cmocka_unit_test(test_folders), cmocka_unit_test(test_copy_data),
-		cmocka_unit_test(test_extensions), cmocka_unit_test(test_read_only), cmocka_unit_test(test_lists),
+		cmocka_unit_test(test_extensions), cmocka_unit_test(test_extensions_names),
+		cmocka_unit_test(test_read_only), cmocka_unit_test(test_lists),
 		cmocka_unit_test(test_bad_input), cmocka_unit_test(test_trailing_bytes), cmocka_unit_test(test_bytewise),
 		cmocka_unit_test(test_freed_while_busy), cmocka_unit_test(test_old_client), cmocka_unit_test(test_args),
 	};
