@@ -88,6 +88,9 @@ static int run(struct user *u, struct worker_start *s, struct err *e)
 	if (rc == 0)
 		rc = privdrop_undumpable(e);
 	close_others(s);
+	/* Sessions and SFTP go where they want to by themselves; we hold no folder busy. */
+	if (rc == 0 && chdir("/") < 0)
+		rc = err_set_errno(e, "chdir");
 	if (rc == 0)
 		rc = user_take_connection(u, e);
 	return rc == 0 ? user_run(u, e) : rc;

@@ -196,7 +196,7 @@ with_password() {
 	chmod 755 "$T/askpass"
 	shift
 	SSH_ASKPASS=$T/askpass SSH_ASKPASS_REQUIRE=force timeout 60 setsid ssh -F "$T/ssh_config" -p "$port" -l "${as:-$user}" \
-		-i "$T/key" -o BatchMode=no -o NumberOfPasswordPrompts=1 -o PubkeyAuthentication="${pubkey:-no}" "$@" </dev/null
+		-i "$T/key" -o BatchMode=no -o NumberOfPasswordPrompts="${prompts:-1}" -o PubkeyAuthentication="${pubkey:-no}" "$@" </dev/null
 }
 # Children of the listener that are there still.
 processes_of_server() { pgrep -P "$sshd_pid" 2>/dev/null | wc -l; }
