@@ -274,7 +274,7 @@ static void quiet_stderr(void)
 
 static void start_role(struct args *a, struct handover *h, struct procname *procname)
 {
-	struct role_start common = { procname, open_self(), a->log_file != NULL ? open_log(a->log_file) : -1 };
+	struct role_start common = { procname, open_self(), a->log_file != NULL ? open_log(a->log_file) : -1, false };
 
 	if (a->inetd) {
 		struct monitor_start m = { .common = common, .handover = *h, .in = 0, .out = 1, .notify = -1 };

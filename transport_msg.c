@@ -376,6 +376,9 @@ int transport_handle(struct transport *t, const struct message *m)
 		return got_ping(t, m);
 	case MSG_PONG:
 		return 1;        /* to whoever pinged */
+	case MSG_USERAUTH_REQUEST:
+		/* RFC 4252 §5.1: what was on its way when success left is ignored in silence. */
+		return t->opt.server && t->authenticated ? 0 : 1;
 	default:
 		break;
 	}

@@ -31,7 +31,11 @@ enum userauth_kind {
 const char *userauth_kind_name(enum userauth_kind kind);
 enum userauth_kind userauth_kind_find(struct view method);
 
-enum { USERAUTH_NAME_MAX = 1024, USERAUTH_SECRET_MAX = 1024, USERAUTH_PROMPTS_MAX = 64 };
+enum {
+	USERAUTH_NAME_MAX = 1024, USERAUTH_SECRET_MAX = 1024, USERAUTH_PROMPTS_MAX = 64,
+	/* What a server takes: a request with the longest key and certificate; an INFO_RESPONSE with the most answers. */
+	USERAUTH_REQUEST_MAX = 64 * 1024, USERAUTH_ANSWERS_MAX = USERAUTH_PROMPTS_MAX * (USERAUTH_SECRET_MAX + 4) + 4
+};
 
 /* SERVICE_REQUEST and SERVICE_ACCEPT (RFC 4253 §10). */
 void userauth_service_put(struct buf *b, const char *service);

@@ -142,6 +142,8 @@ static int take_request(struct userauth_server *s, const struct message *m, stru
 	struct reader r;
 	int rc;
 
+	if (m->body.n > USERAUTH_REQUEST_MAX)
+		return break_off(s, DISCONNECT_PROTOCOL_ERROR, e, "authentication request is too long");
 	reader_init(&r, m->body.p, m->body.n);
 	if (userauth_request_get(&r, &q, e) < 0)
 		return break_off(s, DISCONNECT_PROTOCOL_ERROR, e, "malformed authentication request");
@@ -156,11 +158,26 @@ static int take_request(struct userauth_server *s, const struct message *m, stru
 	return rc < 0 ? rc : carry_out(s, &v, e);
 }
 
+static int check_answers(struct view body, struct err *e)
+{
+	struct userauth_info_response *a = mem_zalloc(sizeof(*a));
+	struct reader r;
+	int rc;
+
+	reader_init(&r, body.p, body.n);
+	rc = body.n <= USERAUTH_ANSWERS_MAX ? userauth_info_response_get(&r, a, e) : ERR_PEER;
+	free(a);
+	return rc;
+}
+
 static int take_answers(struct userauth_server *s, const struct message *m, struct err *e)
 {
 	struct userauth_verdict v = { 0 };
 	int rc;
 
+	/* Here, where it is the peer's fault; the judge takes no excuse. */
+	if (check_answers(m->body, e) < 0)
+		return break_off(s, DISCONNECT_PROTOCOL_ERROR, e, "malformed answers");
 	s->question_open = false;
 	rc = s->judge.answers(s->judge.ctx, m->body, &v, e);
 	return rc < 0 ? rc : carry_out(s, &v, e);

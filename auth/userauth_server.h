@@ -30,7 +30,7 @@ struct userauth_judge {
 	void *ctx;
 	/* body: of a USERAUTH_REQUEST that userauth_request_get accepts. */
 	int (*request)(void *ctx, struct view body, struct userauth_verdict *out, struct err *e);
-	/* body: of an INFO_RESPONSE; only after a QUESTION. */
+	/* body: of an INFO_RESPONSE that userauth_info_response_get accepts; only after a QUESTION. */
 	int (*answers)(void *ctx, struct view body, struct userauth_verdict *out, struct err *e);
 	/* The peer has begun something else instead of answering. Its verdict is not sent unless it is DISCONNECT. */
 	int (*abandon)(void *ctx, struct userauth_verdict *out, struct err *e);

@@ -44,6 +44,7 @@ struct carrier {
 
 static void carrier_readable_writable(void *ctx, int fd, unsigned what);
 static void carrier_turn(void *ctx);
+static void carrier_resume(void *ctx);
 
 static void carrier_tell_ended(void *ctx)
 {
@@ -225,6 +226,9 @@ static void carrier_dispatch(struct carrier *c)
 			continue;
 		}
 		if (c->user.message(c->user.ctx, &m) < 0) {
+			/* Without a reason of its own it is the transport's: an answer could not be sent. */
+			if (transport_err(c->transport)->code != 0)
+				err_set(&c->err, transport_err(c->transport)->code, "%s", err_text(transport_err(c->transport)));
 			err_set(&c->err, ERR_PEER, "message %u could not be handled", m.type);
 			if (!c->write_broken)
 				(void)carrier_write(c);
@@ -311,6 +315,7 @@ void carrier_free(struct carrier *c)
 		return;
 	loop_defer_cancel(c->loop, carrier_turn, c);
 	loop_defer_cancel(c->loop, carrier_tell_ended, c);
+	loop_defer_cancel(c->loop, carrier_resume, c);
 	loop_timer_remove(c->timer);
 	carrier_unwatch(c);
 	free(c);

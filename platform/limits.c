@@ -32,6 +32,8 @@ int limits_set_untrusted(bool may_write_files, struct err *e)
 {
 	int r = limits_set_descriptors(e);
 
+	if (r == 0)
+		r = limits_set(RLIMIT_CORE, 0, "core files", e);
 	if (r == 0 && !may_write_files)
 		r = limits_set(RLIMIT_FSIZE, 0, "file sizes", e);
 #ifdef RLIMIT_NPROC

@@ -158,11 +158,8 @@ int privdrop_chroot(const char *path, struct err *e)
 
 int privdrop_undumpable(struct err *e)
 {
-	struct rlimit none = { 0, 0 };
-
-	if (setrlimit(RLIMIT_CORE, &none) != 0)
-		return err_set_errno(e, "cannot forbid core files");
 #ifdef PR_SET_DUMPABLE
+	/* No limit on core files beside it: that would be inherited by the programs of users, who want theirs. */
 	if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0)
 		return err_set_errno(e, "cannot make the process undumpable");
 #elif defined(PROC_TRACE_CTL_DISABLE)
@@ -171,6 +168,13 @@ int privdrop_undumpable(struct err *e)
 
 		if (procctl(P_PID, 0, PROC_TRACE_CTL, &off) != 0)
 			return err_set_errno(e, "cannot forbid tracing");
+	}
+#else
+	{
+		struct rlimit none = { 0, 0 };
+
+		if (setrlimit(RLIMIT_CORE, &none) != 0)
+			return err_set_errno(e, "cannot forbid core files");
 	}
 #endif
 	return 0;

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -70,8 +71,37 @@ int pty_give(const struct pty *p, uid_t uid, gid_t gid, struct err *e)
 	return 0;
 }
 
-void pty_take_back(const char *name)
+#if defined(O_PATH) && defined(AT_EMPTY_PATH)
+
+int pty_hold(const struct pty *p)
 {
+	return open(p->name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+}
+
+void pty_take_back(const char *name, int held)
+{
+	char self[PTY_NAME_SIZE];
+
+	(void)name;
+	if (held < 0)
+		return;
+	(void)snprintf(self, sizeof(self), "/proc/self/fd/%d", held);
+	if (geteuid() == 0 && fchownat(held, "", 0, 0, AT_EMPTY_PATH) == 0)
+		(void)!chmod(self, 0666);
+	close(held);
+}
+
+#else
+
+int pty_hold(const struct pty *p)
+{
+	(void)p;
+	return -1;
+}
+
+void pty_take_back(const char *name, int held)
+{
+	(void)held;
 	if (geteuid() != 0 || name[0] == '\0')
 		return;
 	if (chown(name, 0, 0) != 0 && errno == ENOENT)
@@ -79,6 +109,8 @@ void pty_take_back(const char *name)
 	if (chmod(name, 0666) != 0)
 		return;
 }
+
+#endif
 
 static unsigned short pty_clamp(uint32_t v)
 {

@@ -19,8 +19,12 @@ int pty_open(struct pty *p, struct err *e) MUST_USE;
 /* As root: the slave goes to uid with group tty and mode 0620 (0622 and the user's gid where there is no group tty). What is
  * that way already is left alone, so that a /dev that cannot be written does no harm. */
 int pty_give(const struct pty *p, uid_t uid, gid_t gid, struct err *e) MUST_USE;
-/* Back to root, mode 0666: before the name is handed to nobody. Ignores failure; harmless if not root. */
-void pty_take_back(const char *name);
+/* A descriptor that stands for this very terminal's file without opening the terminal (it keeps nobody from seeing that it was
+ * hung up), to take it back by: the name may be another terminal's by then. -1: this system has no such thing. */
+int pty_hold(const struct pty *p);
+/* Back to root, mode 0666, by what pty_hold gave (by name where it gives nothing), which is closed. Ignores failure; harmless if
+ * not root. */
+void pty_take_back(const char *name, int held);
 void pty_close(struct pty *p);
 
 struct pty_size { uint32_t columns, rows, width_px, height_px; };

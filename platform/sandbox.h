@@ -14,7 +14,7 @@ struct sandbox_options {
 	bool may_write_files;
 };
 
-/* For good: no new privileges, rlimits (no file may grow, no new process, no new descriptor), and where the system can,
+/* For good: no new privileges, rlimits (no file may grow, no core, no new process, no new descriptor), and where the system can,
  * only these calls: reading, writing and waiting on descriptors that are open now (epoll or poll), closing them,
  * anonymous memory without execution, clocks, randomness, exit. Looking for files or making sockets fails with EACCES;
  * anything else kills the process. The event loop, providers, randomness, time zone and log must be ready before.

@@ -285,11 +285,11 @@ int sandbox_enter(const struct sandbox_options *o, struct err *e)
 {
 	struct sandbox_filter f = { .otherwise = SECCOMP_RET_KILL_PROCESS };
 	struct sock_fprog program = { .filter = f.code };
-	bool trap = o->trap;
+	bool trap = o->trap, may_write_files = o->may_write_files;
 	int r;
 
 #ifdef WITH_SANITIZERS
-	trap = true;
+	trap = may_write_files = true;   /* their reports go to stderr */
 #endif
 	if (trap) {
 		f.otherwise = SECCOMP_RET_TRAP;
@@ -298,7 +298,7 @@ int sandbox_enter(const struct sandbox_options *o, struct err *e)
 		if (r != 0)
 			return r;
 	}
-	r = limits_set_untrusted(o->may_write_files, e);
+	r = limits_set_untrusted(may_write_files, e);
 	if (r != 0)
 		return r;
 	sandbox_build(&f);

@@ -227,6 +227,8 @@ static void serve(struct listener *l, const struct arrival *a)
 		if (c->pid > 0)
 			(void)kill(c->pid, SIGKILL);
 		if (c->child == NULL) {
+			if (c->pid > 0)
+				(void)waitpid(c->pid, NULL, 0);
 			unlink_connection(l, c);
 			free_connection(c);
 		}

@@ -185,7 +185,8 @@ int monitor_take(struct monitor *m, struct err *e)
 		return rc;
 	rc = mon_gate_admit(&m->gate, type, size, &rule, e);
 	if (rc < 0) {
-		log_error("the unprivileged process broke the rules: %s", err_text(e));
+		log_error("the unprivileged process for %s port %u broke the rules: %s", m->ends.remote_ip, m->ends.remote_port,
+			err_text(e));
 		return rc;
 	}
 	body = BUF_INIT((size_t)rule->size + 64);
@@ -194,7 +195,8 @@ int monitor_take(struct monitor *m, struct err *e)
 		reader_init(&r, body.data, body.size);
 		rc = rule->handle(m, &r, e);
 		if (rc == ERR_PEER)
-			log_error("request \"%s\" of the unprivileged process is malformed: %s", rule->name, err_text(e));
+			log_error("request \"%s\" of the unprivileged process for %s port %u is malformed: %s", rule->name,
+				m->ends.remote_ip, m->ends.remote_port, err_text(e));
 	}
 	buf_free(&body);
 	return rc;
@@ -218,6 +220,18 @@ int monitor_serve_preauth(struct monitor *m, int fd, struct err *e)
 	return 0;
 }
 
+/* Whatever it is, it reaches the log as one printable line. The sender has escaped what is the peer's, backslashes too, so that
+ * a second time would only make it hard to read. */
+static char *printable(struct view text)
+{
+	char *shown = mem_strndup((const char *)text.p, text.n < LOG_LINE_MAX ? text.n : LOG_LINE_MAX);
+
+	for (char *p = shown; *p != '\0'; p++)
+		if (*p < ' ' || *p > '~')
+			*p = '?';
+	return shown;
+}
+
 int monitor_on_log(struct monitor *m, struct reader *r, struct err *e)
 {
 	uint8_t level = reader_u8(r);
@@ -238,11 +252,7 @@ int monitor_on_log(struct monitor *m, struct reader *r, struct err *e)
 	}
 	if (before)
 		m->log_budget -= text.n + 64;
-	/* Whatever it is, it reaches the log as one printable line. The sender has escaped backslashes already. */
-	shown = mem_strndup((const char *)text.p, text.n < LOG_LINE_MAX ? text.n : LOG_LINE_MAX);
-	for (char *p = shown; *p != '\0'; p++)
-		if (*p < ' ' || *p > '~')
-			*p = '?';
+	shown = printable(text);
 	log_at((enum log_level)level, "%s%s", shown, before ? " [preauth]" : "");
 	free(shown);
 	return 0;
@@ -259,7 +269,7 @@ int monitor_on_end(struct monitor *m, struct reader *r, struct err *e)
 		return ERR_PEER;
 	if (kind >= MON_END_COUNT)
 		return err_set(e, ERR_PEER, "end of kind %u", kind);
-	shown = str_escape_log(text.p, text.n, LOG_LINE_MAX);
+	shown = printable(text);
 	monitor_log_end(m, kind, code, shown);
 	free(shown);
 	m->gate.state = MON_AT_OVER;

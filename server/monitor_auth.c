@@ -13,7 +13,7 @@
 #include "server/proposals.h"
 #include "wire/messages.h"
 
-enum { BANNER_MAX = 64 * 1024, REQUESTS_MAX = 1024 };
+enum { BANNER_MAX = 64 * 1024 };
 
 void monitor_add_banner(struct monitor *m, const char *text)
 {
@@ -172,6 +172,16 @@ static int send_disconnect(struct monitor *m, uint32_t reason, const char *text,
 	return rc;
 }
 
+/* With a line that says why. */
+static int turn_away(struct monitor *m, uint32_t reason, const char *text, struct err *e)
+{
+	char *who = monitor_who(m);
+
+	log_info("Disconnecting %s%s port %u: %s [preauth]", who, m->ends.remote_ip, m->ends.remote_port, text);
+	free(who);
+	return send_disconnect(m, reason, text, e);
+}
+
 static int send_no(struct monitor *m, bool partial, struct err *e)
 {
 	struct mon_verdict v = { .kind = MON_NO, .partial = partial };
@@ -185,15 +195,12 @@ static int send_no(struct monitor *m, bool partial, struct err *e)
 
 static int too_many_failures(struct monitor *m, struct err *e)
 {
-	char *who = monitor_who(m), *user = str_escape_log(m->user, strlen(m->user), 128);
+	char *user = str_escape_log(m->user, strlen(m->user), 128);
 
 	log_error("maximum authentication attempts exceeded for %s%s from %s port %u ssh2 [preauth]",
 		m->allowed ? "" : "invalid user ", user, m->ends.remote_ip, m->ends.remote_port);
-	log_info("Disconnecting %s%s port %u: Too many authentication failures [preauth]", who, m->ends.remote_ip,
-		m->ends.remote_port);
-	free(who);
 	free(user);
-	return send_disconnect(m, DISCONNECT_PROTOCOL_ERROR, "Too many authentication failures", e);
+	return turn_away(m, DISCONNECT_PROTOCOL_ERROR, "Too many authentication failures", e);
 }
 
 static void wait_before_no(struct monitor *m)
@@ -387,10 +394,13 @@ int monitor_on_auth(struct monitor *m, struct reader *r, struct err *e)
 		if (rc < 0)
 			return rc;
 		if (!view_is(q.service, USERAUTH_CONNECTION))
-			return send_disconnect(m, DISCONNECT_SERVICE_NOT_AVAILABLE, "there is no such service", e);
+			return turn_away(m, DISCONNECT_SERVICE_NOT_AVAILABLE, "there is no such service", e);
 	} else if (!view_is(q.user, m->user_wire) || !view_is(q.service, m->service)) {
 		return refuse_change(m, &q, e);
 	}
+	/* The table lets no more through: the peer is told while it can be. */
+	if (m->requests >= MONITOR_REQUESTS_MAX)
+		return too_many_failures(m, e);
 	if (m->options.refuse_connection) {
 		char *user = str_escape_log(m->user, strlen(m->user), 128);
 

@@ -13,7 +13,10 @@
 #include "server/monitor_table.h"
 #include "server/pam.h"
 
-enum { SESSION_ID_MAX = 64, MONITOR_PTYS_MAX = 256 };
+enum {
+	SESSION_ID_MAX = 64, MONITOR_PTYS_MAX = 256,
+	MONITOR_REQUESTS_MAX = 1024      /* of authentication: questions about keys do not count as failures */
+};
 
 enum auth_outcome {
 	AUTH_NO,
@@ -79,7 +82,7 @@ struct monitor {
 	struct buf handoff;              /* unparsed */
 
 	/* the session */
-	struct monitor_pty { char *name; } ptys[MONITOR_PTYS_MAX];
+	struct monitor_pty { char *name; int device; } ptys[MONITOR_PTYS_MAX];   /* device: the terminal's file, not opened */
 };
 
 /* Handlers of monitor_table.c. */

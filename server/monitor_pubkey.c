@@ -104,9 +104,9 @@ enum auth_outcome monitor_try_publickey(struct monitor *m, const struct userauth
 	/* The peer believes to talk to another server: somebody may be in between. */
 	if (q->kind == USERAUTH_HOSTBOUND &&
 	    !view_equal(q->host_key, key_blob(m->h->keys.v[m->host_key].public_key))) {
-		log_error("the host key of an authentication request is not the one of this connection");
-		(void)err_set(&m->err, ERR_PEER, "wrong host key in an authentication request");
-		return AUTH_BROKEN;
+		log_error("authentication request from %s port %u is bound to another host key than this connection's",
+			m->ends.remote_ip, m->ends.remote_port);
+		return AUTH_NO;
 	}
 	if (!m->allowed)
 		return AUTH_NO;

@@ -212,6 +212,7 @@ static bool open_pty(struct monitor *m, struct pty *p, struct pty_grant *grant)
 		return false;
 	}
 	slot->name = mem_strdup(p->name);
+	slot->device = pty_hold(p);
 	record = login_record(m, p->name);
 	if (loginrec_read_last(m->account.uid, m->account.name, NULL, &last)) {
 		grant->last_login = last.when;
@@ -252,10 +253,9 @@ static void close_pty(struct monitor *m, struct monitor_pty *slot)
 {
 	struct loginrec record = login_record(m, slot->name);
 
-	if (m->root) {
+	if (m->root)
 		loginrec_logout(&record, NULL);
-		pty_take_back(slot->name);
-	}
+	pty_take_back(slot->name, slot->device);
 	free(slot->name);
 	slot->name = NULL;
 }

@@ -11,10 +11,7 @@
 
 enum {
 	SIGN_SIZE = 20 * 1024,           /* names, a host key's blob and a hash */
-	AUTH_SIZE = 64 * 1024,
-	ANSWERS_SIZE = USERAUTH_PROMPTS_MAX * (USERAUTH_SECRET_MAX + 4) + 64,
-	LOG_SIZE = 8 * 1024,
-	PROVE_SIZE = 128 * 1024
+	LOG_SIZE = 8 * 1024
 };
 
 static const struct mon_rule rules[] = {
@@ -22,13 +19,13 @@ static const struct mon_rule rules[] = {
 	{ MON_END, "end", AT(KEX) | AT(AUTH) | AT(PROMPT) | AT(ACCEPTED), 1, LOG_SIZE, monitor_on_end },
 
 	{ MON_SIGN, "sign", AT(KEX), 1, SIGN_SIZE, monitor_on_first_sign },
-	{ MON_AUTH, "auth", AT(AUTH), 1024, AUTH_SIZE, monitor_on_auth },
-	{ MON_ANSWERS, "answers", AT(PROMPT), 1024, ANSWERS_SIZE, monitor_on_answers },
+	{ MON_AUTH, "auth", AT(AUTH), MONITOR_REQUESTS_MAX, USERAUTH_REQUEST_MAX, monitor_on_auth },
+	{ MON_ANSWERS, "answers", AT(PROMPT), 1024, USERAUTH_ANSWERS_MAX, monitor_on_answers },
 	{ MON_ABORT, "abort", AT(PROMPT), 1024, 0, monitor_on_abort },
 	{ MON_HANDOFF, "handoff", AT(ACCEPTED), 1, MON_BODY_MAX, monitor_on_handoff },
 
 	{ MON_SIGN, "sign", AT(SESSION), 0, SIGN_SIZE, monitor_on_rekey_sign },
-	{ MON_PROVE, "prove", AT(SESSION), 16, PROVE_SIZE, monitor_on_prove },
+	{ MON_PROVE, "prove", AT(SESSION), MON_PROVE_TIMES, MON_PROVE_SIZE, monitor_on_prove },
 	{ MON_PTY, "pty", AT(SESSION), 0, 0, monitor_on_pty },
 	{ MON_PTY_DONE, "pty-done", AT(SESSION), 0, 256, monitor_on_pty_done },
 };

@@ -30,7 +30,8 @@ struct mon_rule {
 	uint32_t size;           /* bytes of the body at most */
 	int (*handle)(struct monitor *m, struct reader *r, struct err *e);
 };
-enum { MON_RULES_MAX = 16 };
+/* Proofs of host keys that a session may ask for, and bytes of such a question: the user process refuses more by itself. */
+enum { MON_RULES_MAX = 16, MON_PROVE_TIMES = 16, MON_PROVE_SIZE = 128 * 1024 };
 const struct mon_rule *mon_rule_at(size_t i);    /* NULL past the end */
 
 /* The state and what was used up so far. Zero-initialised is the start of a connection. */

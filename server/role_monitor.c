@@ -22,7 +22,11 @@
 #include "server/monitor.h"
 #include "server/monitor_wire.h"
 
-enum { EXIT_GRACE = 3, EXIT_CRASH = 4, EXIT_OTHER = 255, GRACE_SPREAD_S = 5 };
+enum {
+	EXIT_GRACE = 3, EXIT_CRASH = 4, EXIT_OTHER = 255, GRACE_SPREAD_S = 5,
+	GRACE_BEHIND_S = 20,             /* how much later than a listener, which has its own clock for us */
+	GRACE_KILL_S = 5
+};
 
 struct role {
 	struct monitor_start *s;
@@ -31,11 +35,21 @@ struct role {
 	int child_fd;
 };
 
-static volatile sig_atomic_t stop_signal;
+static volatile sig_atomic_t stop_signal, grace_over, grace_child;
 
 static void on_stop(int signo)
 {
 	stop_signal = signo;
+}
+
+/* The process that serves the peer goes, and we see the end of its socket. If something keeps us from looking (a PAM module), the
+ * next signal ends us too. */
+static void on_grace(int signo)
+{
+	grace_over = 1;
+	(void)kill((pid_t)grace_child, SIGKILL);
+	(void)signal(signo, SIG_DFL);
+	(void)alarm(GRACE_KILL_S);
 }
 
 static void set_title(void *ctx, const char *text)
@@ -102,13 +116,30 @@ static void log_connection(struct role *r)
 		ends->local_ip, ends->local_port);
 }
 
-/* Without a listener there is nobody else to watch the clock. */
+/* The clock is watched by the listener; by us when there is none, and in case that it ends or becomes another one. */
 static void start_own_grace(struct role *r)
 {
 	unsigned seconds = monitor_options(r->monitor)->login_grace_time_s;
 
-	if (r->s->notify < 0 && seconds > 0 && !r->s->handover.debug)
-		(void)alarm(seconds + rand_below(GRACE_SPREAD_S));
+	if (seconds == 0 || r->s->handover.debug)
+		return;
+	grace_child = r->child;
+	(void)signal(SIGALRM, on_grace);
+	(void)alarm(seconds + rand_below(GRACE_SPREAD_S) + (r->s->notify >= 0 ? GRACE_BEHIND_S : 0));
+}
+
+static void end_own_grace(void)
+{
+	(void)alarm(0);
+	(void)signal(SIGALRM, SIG_DFL);
+}
+
+static void log_grace(const struct role *r)
+{
+	const struct endpoints *ends = monitor_endpoints(r->monitor);
+
+	log_info("Timeout before authentication for connection from %s to %s, pid = %ld", ends->remote_ip, ends->local_ip,
+		(long)getpid());
 }
 
 /* 1: somebody may come in. Otherwise *code is our exit status. */
@@ -126,12 +157,18 @@ static int authenticate(struct role *r, int *code)
 	start_own_grace(r);
 	rc = monitor_serve_preauth(r->monitor, r->child_fd, &e);
 	status = end_child(r, rc < 0);
-	(void)alarm(0);
+	end_own_grace();
 	if (rc == 1)
 		return 1;
+	if (grace_over) {
+		log_grace(r);
+		*code = EXIT_GRACE;
+		return 0;
+	}
 	*code = monitor_exit_code(r->monitor);
 	if (rc < 0) {
-		log_error("connection ended by the monitor: %s", err_text(&e));
+		log_error("Connection with %s port %u ended by the monitor: %s", monitor_endpoints(r->monitor)->remote_ip,
+			monitor_endpoints(r->monitor)->remote_port, err_text(&e));
 		*code = EXIT_CRASH;
 	} else if (WIFSIGNALED(status)) {
 		log_error("the pre-auth process died of signal %d", WTERMSIG(status));
@@ -245,6 +282,12 @@ _Noreturn void role_monitor(struct monitor_start *s)
 
 	(void)signal(SIGPIPE, SIG_IGN);
 	(void)signal(SIGCHLD, SIG_DFL);
+	/* Whoever owns the unprivileged process shall not write into a log, or read from a terminal, that stderr may be. */
+#ifdef WITH_SANITIZERS
+	s->common.stderr_too = true;
+#else
+	s->common.stderr_too = s->handover.debug;
+#endif
 	procname_set_title(s->common.procname, "sshd: [accepted]");
 	role_start_log(&s->common, &s->handover, "sshd-session");
 	if (privdrop_undumpable(&e) < 0)

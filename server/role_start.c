@@ -65,7 +65,7 @@ pid_t role_spawn(const struct role_start *c, const char *spec, const int *keep, 
 	o.argv = argv;
 	o.fd_in = -1;
 	o.fd_out = -1;
-	o.fd_err = 2;
+	o.fd_err = c->stderr_too ? 2 : -1;
 	for (size_t i = 0; i < keep_count; i++) {       /* inetd: the connection is there */
 		if (keep[i] == 0)
 			o.fd_in = 0;
@@ -101,7 +101,7 @@ static bool parse_fds(const char *s, int fds[ROLE_FDS], size_t want)
 
 static void run_monitor(const int fds[ROLE_FDS], struct procname *procname)
 {
-	struct monitor_start s = { .common = { procname, fds[0], fds[1] }, .in = fds[3], .out = fds[4], .notify = fds[5] };
+	struct monitor_start s = { .common = { procname, fds[0], fds[1], false }, .in = fds[3], .out = fds[4], .notify = fds[5] };
 	struct err e = { 0 };
 
 	log_init("sshd-session", LOG_LEVEL_INFO);
@@ -123,11 +123,11 @@ bool role_run(const char *spec, struct procname *procname)
 		return false;
 	}
 	if (str_starts(spec, "preauth:") && parse_fds(spec + strlen("preauth:"), fds, 5)) {
-		struct worker_start s = { .common = { procname, fds[0], fds[1] }, .monitor = fds[2], .in = fds[3], .out = fds[4] };
+		struct worker_start s = { .common = { procname, fds[0], fds[1], false }, .monitor = fds[2], .in = fds[3], .out = fds[4] };
 		role_preauth(&s);
 	}
 	if (str_starts(spec, "user:") && parse_fds(spec + strlen("user:"), fds, 5)) {
-		struct worker_start s = { .common = { procname, fds[0], fds[1] }, .monitor = fds[2], .in = fds[3], .out = fds[4] };
+		struct worker_start s = { .common = { procname, fds[0], fds[1], false }, .monitor = fds[2], .in = fds[3], .out = fds[4] };
 		role_user(&s);
 	}
 	return false;

@@ -16,6 +16,7 @@ struct role_start {
 	struct procname *procname;
 	int self_fd;                     /* O_PATH descriptor of the binary, -1: none */
 	int log_fd;                      /* -E file, -1: none */
+	bool stderr_too;                 /* processes that this one starts may write to stderr */
 };
 
 struct listener_start {

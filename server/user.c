@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 #include "base/clock.h"
 #include "base/log.h"
@@ -252,6 +253,8 @@ static void connection_ended(void *ctx)
 	u->leaving = true;
 	log_farewell(u);
 	usession_log_throughput(u);
+	/* The peer need not wait for programs that are slow to take what it sent. */
+	(void)shutdown(u->start->out, SHUT_WR);
 	if (channels_count(u->channels) == 0) {
 		loop_stop(u->loop);
 		return;

@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "channel/carrier.h"
 #include "server/usession.h"
-#include "server/monitor_wire.h"
+#include "server/monitor_table.h"
 #include "transport.h"
 
 /* ---- channels */
@@ -148,6 +148,10 @@ static bool prove_host_keys(struct user *u, struct reader *body, struct buf *rep
 	/* Anyone on the path could have put the question in (design 5). */
 	if (transport_mac_none(u->transport))
 		return false;
+	if (++u->proofs > MON_PROVE_TIMES || reader_left(body) >= MON_PROVE_SIZE) {
+		log_debug("too many, or too long, questions for proofs of host keys");
+		return false;
+	}
 	if (user_ask_proof(u, rsa_sha256, reader_rest(body), reply, &e) == 0)
 		return true;
 	log_debug("proof of host keys: %s", err_text(&e));

@@ -32,6 +32,7 @@ struct user {
 	struct usession *sessions;
 	unsigned session_count;
 	bool no_more_sessions;
+	unsigned proofs;                 /* of host keys that the peer had */
 	bool leaving;                    /* the connection has ended */
 	char *auth_info_file;            /* ExposeAuthInfo */
 	uint64_t start_ms;

@@ -62,15 +62,16 @@ struct ends { int source, sink, err_source; };   /* ours */
 
 static bool make_pipes(struct usession *s, struct ends *ours, struct err *e)
 {
-	int in[2], out[2], err[2];
+	int in[2] = { -1, -1 }, out[2] = { -1, -1 }, err[2] = { -1, -1 };
 
-	if (pipe2(in, O_CLOEXEC) < 0) {
+	if (pipe2(in, O_CLOEXEC) < 0 || pipe2(out, O_CLOEXEC) < 0 || pipe2(err, O_CLOEXEC) < 0) {
+		const int all[] = { in[0], in[1], out[0], out[1] };
+
 		err_set_errno(e, "pipe");
+		for (size_t i = 0; i < MEM_COUNT(all); i++)
+			if (all[i] >= 0)
+				close(all[i]);
 		return false;
-	}
-	if (pipe2(out, O_CLOEXEC) < 0 || pipe2(err, O_CLOEXEC) < 0) {
-		err_set_errno(e, "pipe");
-		return false;    /* the process ends soon: there are no descriptors left */
 	}
 #ifdef F_SETPIPE_SZ
 	(void)fcntl(in[1], F_SETPIPE_SZ, PIPE_WANTED);
@@ -90,6 +91,8 @@ static bool use_tty(struct usession *s, struct ends *ours, struct err *e)
 
 	if (source < 0 || sink < 0) {
 		err_set_errno(e, "terminal");
+		if (source >= 0)
+			close(source);
 		return false;
 	}
 	*ours = (struct ends){ .source = source, .sink = sink, .err_source = -1 };

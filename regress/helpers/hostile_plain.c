@@ -190,7 +190,7 @@ static void no_payload(struct hostile *h) { packet_head(h, 12, "\013aaaaaaaaaaa"
 static void half_packet(struct hostile *h)
 {
 	start(h);
-	hostile_raw(h, "\0\0\1\0\6\24aaaa", 10);
+	hostile_raw(h, "\0\0\1\4\6\24aaaa", 10);
 	(void)hostile_flush(h, HOSTILE_WAIT_MS);
 	hostile_ended(h, END_CLOSED);
 }

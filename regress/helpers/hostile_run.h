@@ -1,6 +1,6 @@
 /* hostile_run.h: hostile clients as tables: PROGRAM list prints what there is ("NAME<tab>LOG", where LOG is an extended regular
  * expression of the line that the server must log, @ in it the client as "127.0.0.1 port N"); PROGRAM PORT NAME
- * [key=FILE] [user=NAME] [n=COUNT] does one of them and prints "port=N end=... text". Exit status 0 if it ended as expected. */
+ * [key=FILE] [user=NAME] [n=COUNT] [compress=NAME] does one of them and prints "port=N end=... text". Exit status 0 if it ended as expected. */
 #ifndef HOSTILE_RUN_H
 #define HOSTILE_RUN_H
 
@@ -18,6 +18,7 @@ extern const struct hostile_case hostile_cases[];        /* until name is NULL *
 void hostile_begin(struct hostile *h);                   /* up to the phase of this program */
 
 static unsigned hostile_count;                           /* n= */
+static const char *hostile_compress = "none";            /* compress= */
 
 static inline unsigned hostile_n(unsigned otherwise)
 {
@@ -29,14 +30,14 @@ static inline int hostile_accept_key(void *ctx, struct key *k, struct view blob,
 	return 0;
 }
 
-static inline void hostile_begin_engine(struct hostile *h, const char *compress)
+static inline void hostile_begin_engine(struct hostile *h)
 {
 	struct transport_options o = { .software = "hostile_1.0",
 		.cb = { .ctx = h, .check_host_key = hostile_accept_key } };
 
 	hostile_proposal(&o.proposal, "ssh-ed25519");
-	proposal_set(&o.proposal, PROPOSAL_COMPRESS_C2S, compress);
-	proposal_set(&o.proposal, PROPOSAL_COMPRESS_S2C, compress);
+	proposal_set(&o.proposal, PROPOSAL_COMPRESS_C2S, hostile_compress);
+	proposal_set(&o.proposal, PROPOSAL_COMPRESS_S2C, hostile_compress);
 	hostile_start_engine(h, &o);
 	proposal_clear(&o.proposal);
 	while (transport_exchange_count(h->t) == 0 && hostile_turn(h, HOSTILE_WAIT_MS))
@@ -103,11 +104,13 @@ int main(int argc, char **argv)
 			key_file = argv[i] + 4;
 		else if (str_starts(argv[i], "n="))
 			hostile_count = (unsigned)strtoul(argv[i] + 2, NULL, 10);
+		else if (str_starts(argv[i], "compress="))
+			hostile_compress = argv[i] + 9;
 	}
 	for (c = hostile_cases; argc > 2 && c->name != NULL; c++)
 		if (strcmp(argv[2], c->name) == 0)
 			return hostile_run((int)strtol(argv[1], NULL, 10), c, user, key_file);
-	hostile_die("usage: list | PORT CASE [key=FILE] [user=NAME] [n=COUNT]", &(struct err){ .code = ERR_USAGE });
+	hostile_die("usage: list | PORT CASE [key=FILE] [user=NAME] [n=COUNT] [compress=NAME]", &(struct err){ .code = ERR_USAGE });
 	return 2;
 }
 

@@ -175,10 +175,32 @@ static void test_chroot(void **state)
 	}
 }
 
+/* A core file would be all of its memory. The limit stays what it was, for programs that it starts. */
+static int no_core(void)
+{
+	struct err e = { 0 };
+	struct rlimit rl, now;
+	int status;
+	pid_t pid;
+
+	NEED(getrlimit(RLIMIT_CORE, &rl) == 0);
+	rl.rlim_cur = rl.rlim_max;
+	NEED(setrlimit(RLIMIT_CORE, &rl) == 0 && chdir("/tmp") == 0);
+	pid = fork();
+	if (pid == 0) {
+		if (privdrop_undumpable(&e) != 0 || getrlimit(RLIMIT_CORE, &now) != 0 || now.rlim_cur != rl.rlim_cur ||
+		    now.rlim_max != rl.rlim_max)
+			_exit(1);
+		(void)signal(SIGABRT, SIG_DFL);
+		abort();
+	}
+	NEED(waitpid(pid, &status, 0) == pid && WIFSIGNALED(status) && !WCOREDUMP(status));
+	return 0;
+}
+
 static int undumpable(void)
 {
 	struct err e = { 0 };
-	struct rlimit rl;
 	int go[2], ready[2], status;
 	pid_t target, other;
 	char c;
@@ -189,8 +211,7 @@ static int undumpable(void)
 	target = fork();
 	if (target == 0) {
 		close(go[1]);
-		if (privdrop_undumpable(&e) != 0 || prctl(PR_GET_DUMPABLE) != 0 ||
-		    getrlimit(RLIMIT_CORE, &rl) != 0 || rl.rlim_max != 0)
+		if (privdrop_undumpable(&e) != 0 || prctl(PR_GET_DUMPABLE) != 0)
 			_exit(1);
 		if (write(ready[1], "r", 1) != 1 || read(go[0], &c, 1) < 0)
 			_exit(2);
@@ -215,6 +236,7 @@ static int undumpable(void)
 static void test_undumpable(void **state)
 {
 	in_child(undumpable);
+	in_child(no_core);
 }
 
 int main(void)

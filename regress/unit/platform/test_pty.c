@@ -76,13 +76,36 @@ static void test_give(void **state)
 	assert_int_equal(st.st_gid, tty != NULL ? tty->gr_gid : 4322);
 	assert_int_equal(st.st_mode & 07777, tty != NULL ? 0620 : 0622);
 	assert_int_equal(pty_give(&p, 4321, 4322, &e), 0);
-	pty_take_back(p.name);
+	pty_take_back(p.name, pty_hold(&p));
 	assert_int_equal(stat(p.name, &st), 0);
 	assert_int_equal(st.st_uid, 0);
 	assert_int_equal(st.st_mode & 07777, 0666);
-	pty_take_back("/dev/pts/no-such");
-	pty_take_back("");
+	pty_take_back("/dev/pts/no-such", -1);
+	pty_take_back("", -1);
 	pty_close(&p);
+}
+
+/* A name that is somebody else's terminal by now. */
+static void test_take_back_the_same_only(void **state)
+{
+	struct pty old, new;
+	struct err e = { 0 };
+	struct stat st;
+	int held;
+
+	if (getuid() != 0)
+		skip();
+	assert_int_equal(pty_open(&old, &e), 0);
+	held = pty_hold(&old);
+	pty_close(&old);
+	assert_int_equal(pty_open(&new, &e), 0);
+	assert_string_equal(new.name, old.name);
+	assert_int_equal(pty_give(&new, 4321, 4322, &e), 0);
+	pty_take_back(old.name, held);
+	assert_int_equal(stat(new.name, &st), 0);
+	assert_int_equal(st.st_uid, 4321);
+	assert_int_not_equal(st.st_mode & 07777, 0666);
+	pty_close(&new);
 }
 
 static void test_controlling_needs_a_session(void **state)
@@ -215,7 +238,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_open), cmocka_unit_test(test_size), cmocka_unit_test(test_give),
-		cmocka_unit_test(test_controlling_needs_a_session), cmocka_unit_test(test_encode),
+		cmocka_unit_test(test_take_back_the_same_only), cmocka_unit_test(test_controlling_needs_a_session), cmocka_unit_test(test_encode),
 		cmocka_unit_test(test_round_trip), cmocka_unit_test(test_decode_odd_lists),
 	};
 
