@@ -256,6 +256,28 @@ static int start_method(struct transport *t)
 	return send_first(t, method);
 }
 
+/* A later exchange that cannot succeed, such as a switch to none that is not permitted: the refusal goes out in the place of our
+ * KEXINIT, for a peer that reads our lists first would end the connection itself, without the reason (design 5). */
+static int refuse_early(struct transport *t)
+{
+	const struct proposal *client, *server;
+	struct proposal own = { .guess_follows = false };
+	struct agreement a = { .kex = NULL };
+	struct err e = { 0 };
+	int code;
+
+	build_proposal(t, &own);
+	client = t->opt.server ? &t->x.peer : &own;
+	server = t->opt.server ? &own : &t->x.peer;
+	code = proposal_agree(client, server, !t->opt.server, &a, &e);
+	proposal_clear(&own);
+	agreement_clear(&a);
+	if (code == 0)
+		return 0;
+	t->negotiation_failed = str_starts(err_text(&e), "no matching ");
+	return transport_fail(t, code, DISCONNECT_KEX_FAILED, "%s", err_text(&e));
+}
+
 int transport_got_kexinit(struct transport *t, const struct message *m)
 {
 	struct transport_exchange *x = &t->x;
@@ -274,6 +296,8 @@ int transport_got_kexinit(struct transport *t, const struct message *m)
 	if (proposal_get(&r, &x->peer, &t->err) < 0)
 		return transport_fail_err(t, DISCONNECT_PROTOCOL_ERROR, err_text(&t->err));
 	if (t->exchanges == 0 && take_first(t, m) < 0)
+		return t->err.code;
+	if (t->exchanges != 0 && !x->sent_kexinit && refuse_early(t) < 0)
 		return t->err.code;
 	if (!x->sent_kexinit && transport_begin_exchange(t) < 0)
 		return t->err.code;
