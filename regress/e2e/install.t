@@ -115,7 +115,7 @@ copy() {
 	[ -s "$T/big.file" ] || head -c 3000000 /dev/urandom >"$T/big.file"
 	rm -f "$T/big.copy"
 	# shellcheck disable=SC2086
-	"$P/bin/scp" "$@" -q $(echo "$options" | sed 's/-p /-P /') "$T/big.file" "$(id -un)@127.0.0.1:$T/big.copy" \
+	"$P/bin/scp" "$@" -q $options -P $port "$T/big.file" "$(id -un)@127.0.0.1:$T/big.copy" \
 		>"$T/scp.log" 2>&1 && cmp "$T/big.file" "$T/big.copy" >>"$T/scp.log" 2>&1 && grep -q 'NONE CIPHER' "$T/scp.log"
 	ok $? "scp $*" "$T/scp.log"
 }
@@ -129,14 +129,14 @@ while [ ! -s "$P/var/run/sshd.pid" ] && [ $i -lt 100 ]; do sleep 0.05; i=$((i + 
 [ -s "$P/var/run/sshd.pid" ]
 ok $? "sshd starts, goes into the background and writes its pid file" "$T/start.log"
 sshd_pid=$(cat "$P/var/run/sshd.pid" 2>/dev/null)
-options="-F none -p $port -i $T/key -o UserKnownHostsFile=$T/known_hosts -o StrictHostKeyChecking=accept-new -o BatchMode=yes"
+options="-F none -i $T/key -o UserKnownHostsFile=$T/known_hosts -o StrictHostKeyChecking=accept-new -o BatchMode=yes"
 if ! getent passwd "$(id -un)" | cut -d: -f7 | grep -qxFf /etc/shells; then
 	skip "this account has no login shell"
 	skip "this account has no login shell"
 	skip "this account has no login shell"
 else
 	# shellcheck disable=SC2086
-	got=$("$P/bin/ssh" $options "$(id -un)@127.0.0.1" 'echo "$PATH"' 2>"$T/ssh.err")
+	got=$("$P/bin/ssh" $options -p $port "$(id -un)@127.0.0.1" 'echo "$PATH"' 2>"$T/ssh.err")
 	case $got in
 	*"$P/bin:"*) ok 0 "ssh logs in; its session finds the programs of this folder first" ;;
 	*) ok 1 "ssh logs in; its session finds the programs of this folder first" "$T/ssh.err"; echo "# got: $got" ;;
