@@ -115,7 +115,7 @@ copy() {
 	[ -s "$T/big.file" ] || head -c 3000000 /dev/urandom >"$T/big.file"
 	rm -f "$T/big.copy"
 	# shellcheck disable=SC2086
-	"$P/bin/scp" "$@" -q $options -P $port "$T/big.file" "$(id -un)@127.0.0.1:$T/big.copy" \
+	"$P/bin/scp" "$@" $options -P $port "$T/big.file" "$(id -un)@127.0.0.1:$T/big.copy" \
 		>"$T/scp.log" 2>&1 && cmp "$T/big.file" "$T/big.copy" >>"$T/scp.log" 2>&1 && grep -q 'NONE CIPHER' "$T/scp.log"
 	ok $? "scp $*" "$T/scp.log"
 }
