@@ -22,6 +22,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "channel/session_msg.h"
 #include "crypto/crypto.h"
 #include "keys/key.h"
 #include "keys/key_file.h"
@@ -35,7 +36,7 @@ struct talk {
 	struct transport *t;
 	int fd;
 	struct key *key;                 /* of the host, or of the user */
-	const char *user;
+	const char *user, *request;
 	struct err err;
 	bool done;
 	bool none, none_mac;             /* an HPN peer */
@@ -222,6 +223,20 @@ static void open_session(struct talk *k)
 	say(k, MSG_CHANNEL_OPEN, &b);
 }
 
+/* request=NAME: asked for before the command; what becomes of it is printed. */
+static void ask_before(struct talk *k)
+{
+	struct session_pty pty = { .term = (char *)"vt100", .columns = 80, .rows = 24 };
+	struct buf b = BUF_INIT(1024);
+
+	buf_put_u32(&b, k->peer_channel);
+	buf_put_cstring(&b, k->request);
+	buf_put_bool(&b, true);
+	if (strcmp(k->request, "pty-req") == 0)
+		session_pty_put(&b, &pty);
+	say(k, MSG_CHANNEL_REQUEST, &b);
+}
+
 static void run_cat(struct talk *k, struct reader *r)
 {
 	struct buf b = BUF_INIT(1024);
@@ -229,6 +244,8 @@ static void run_cat(struct talk *k, struct reader *r)
 	reader_u32(r);
 	k->peer_channel = reader_u32(r);
 	k->window += reader_u32(r);
+	if (k->request != NULL)
+		ask_before(k);
 	buf_put_u32(&b, k->peer_channel);
 	buf_put_cstring(&b, "exec");
 	buf_put_bool(&b, false);
@@ -251,6 +268,20 @@ static void client_message(struct talk *k, const struct message *m, struct reade
 	case MSG_CHANNEL_OPEN_CONFIRMATION:
 		run_cat(k, r);
 		break;
+	case MSG_CHANNEL_SUCCESS:
+	case MSG_CHANNEL_FAILURE:
+		if (k->request != NULL)
+			fprintf(stderr, "engine_talk: %s %s\n", k->request, m->type == MSG_CHANNEL_SUCCESS ? "granted" : "refused");
+		break;
+	case MSG_CHANNEL_EXTENDED_DATA: {
+		struct view text;
+
+		reader_u32(r);
+		reader_u32(r);
+		text = reader_string(r);
+		fprintf(stderr, "engine_talk: stderr: %.*s", (int)text.n, (const char *)text.p);
+		break;
+	}
 	case MSG_CHANNEL_CLOSE:
 		transport_disconnect(k->t, DISCONNECT_BY_APPLICATION, "done");
 		k->done = true;
@@ -414,6 +445,8 @@ static void take_option(struct talk *k, struct transport_options *o, const char 
 		k->want = strtoull(value, NULL, 10);
 	if (str_starts(arg, "user="))
 		k->user = value;
+	if (str_starts(arg, "request="))
+		k->request = value;
 	if (str_starts(arg, "software="))
 		o->software = value;
 	if (str_starts(arg, "none="))
