@@ -441,7 +441,8 @@ for chunk in 1 7 1024; do
 	is "$chunk bytes at a time: status" $? 0
 	is "$chunk bytes at a time: there" "$(sum "$T/there")" "$(sum "$T/some")"
 	is "$chunk bytes at a time: back" "$(sum "$T/out")" "$(sum "$T/some")"
-	ok "$([ "$(grep -c 'kex: algorithm:' "$T/row.log")" -ge 3 ]; echo $?)" "$chunk bytes at a time: new keys" "$T/row.log"
+	# All may go out while the peer's NEWKEYS is on its slow way.
+	ok "$([ "$(grep -c 'kex: algorithm:' "$T/row.log")" -ge 2 ]; echo $?)" "$chunk bytes at a time: new keys" "$T/row.log"
 	rm -f "$T/row.log"
 done
 finish

@@ -2,7 +2,7 @@
 #
 # algorithms TITLE CLIENT SERVER_QUERY START: CLIENT is an ssh program of ours or OpenSSH's, SERVER_QUERY the ssh program whose -Q
 # tells what the server has, START start_ours or start_stock. In a run, data goes to the server, is kept there and comes back; what
-# arrived is compared at both ends. In some runs the client starts a new key exchange after each MiB, in some the server.
+# arrived is compared at both ends. In some runs the client starts a new key exchange after each tenth, in some the server.
 # Quick: rows that hold every pair, 8 MiB. Full: every kex with every host key, every cipher with every MAC and compression, 64 MiB.
 
 ALGORITHMS_MIB=${FULL:+64}
@@ -38,11 +38,11 @@ mac_factors() {
 
 # run_row KEX KEY CIPHER MAC COMPRESSION REKEY
 run_row() {
-	rekey_option="RekeyLimit default" wanted_exchanges=8 every_mib=$((ALGORITHMS_MIB / 8)) row_port=$port_often
+	rekey_option="RekeyLimit default" wanted_exchanges=6 every_kib=$((ALGORITHMS_MIB * 100)) row_port=$port_often
 	# These take long.
-	case $1 in *-group1[4678]-*) row_port=$port_rarely every_mib=$((ALGORITHMS_MIB / 4)) wanted_exchanges=4 ;; esac
+	case $1 in *-group1[4678]-*) row_port=$port_rarely every_kib=$((ALGORITHMS_MIB * 250)) wanted_exchanges=3 ;; esac
 	case $6 in
-	client) row_port=$port_never rekey_option="RekeyLimit ${every_mib}M" ;;
+	client) row_port=$port_never rekey_option="RekeyLimit ${every_kib}K" ;;
 	none) row_port=$port_never wanted_exchanges=1 ;;
 	esac
 	rm -f "$T/there" "$T/back" "$T/row.log"
@@ -83,8 +83,8 @@ KexAlgorithms $("$query" -Q kex | paste -sd, -)
 HostKeyAlgorithms +ssh-rsa
 Compression yes"
 	$start never "$everything" && port_never=$PORT &&
-		$start often "$everything" "RekeyLimit $((ALGORITHMS_MIB / 8))M" && port_often=$PORT &&
-		$start rarely "$everything" "RekeyLimit $((ALGORITHMS_MIB / 4))M" && port_rarely=$PORT && make_client ||
+		$start often "$everything" "RekeyLimit $((ALGORITHMS_MIB * 100))K" && port_often=$PORT &&
+		$start rarely "$everything" "RekeyLimit $((ALGORITHMS_MIB * 250))K" && port_rarely=$PORT && make_client ||
 		{ ok 1 "$title: servers started"; return; }
 	mixed_data "$T/data" $((ALGORITHMS_MIB * 1024 * 1024))
 

@@ -106,7 +106,7 @@ private_world() {
 	WS_PRIVATE=1 exec unshare -m -p -f --mount-proc --kill-child --propagation private /bin/sh "$0" "$@"
 }
 
-# The account files, the records of logins and root's home become copies; root may log in. Only in a private world.
+# The account files and the records of logins become copies. Fails outside a private world.
 private_accounts() {
 	[ "$WS_PRIVATE" = 1 ] || return 1
 	[ ! -d "$T/etc" ] || return 0
@@ -118,8 +118,8 @@ private_accounts() {
 	[ ! -d /var/log ] || mount --bind "$T/var-log" /var/log
 	for f in wtmp lastlog btmp; do : >"/var/log/$f"; done
 	[ ! -f /run/utmp ] || { : >"$T/etc/utmp"; mount --bind "$T/etc/utmp" /run/utmp; }
-	[ ! -f /run/nologin ] || { : >"$T/etc/empty"; }
 	next_uid=61000
+	id sshd >/dev/null 2>&1 || echo "sshd:x:60999:65534::/run/sshd:/usr/sbin/nologin" >>/etc/passwd
 }
 
 # hash_password PASSWORD: as for shadow(5).
