@@ -1,8 +1,8 @@
 /* net_tool: small network jobs for the scripts.
  *
  *   net_tool free-port                   prints a port of 127.0.0.1 that nobody listens on, outside the range of outgoing ones
- *   net_tool relay HOST PORT [CHUNK]     stdin and stdout to a connection, as a ProxyCommand; with CHUNK no read or write takes
- *                                        more bytes than that, in either direction
+ *   net_tool relay HOST PORT [CHUNK [FILE]]   stdin and stdout to a connection, as a ProxyCommand; with CHUNK (not 0) no read or
+ *                                        write takes more bytes than that, in either direction; all that passes is added to FILE
  *   net_tool serve [connections=N] STEP...   prints its port, then plays the steps to each of N connections (1):
  *       send=TEXT     \r \n \\ \xHH stand for bytes
  *       line          waits for a line of the peer
@@ -91,6 +91,8 @@ static int connect_to(const char *host, const char *port)
 
 /* ---- relay */
 
+static int record = -1;
+
 struct way {
 	int in, out;
 	size_t chunk, have, done;
@@ -108,6 +110,8 @@ static void way_read(struct way *w)
 			close(w->out);
 		return;
 	}
+	if (record >= 0 && write(record, w->data, (size_t)n) != n)
+		die("record");
 	w->have = (size_t)n;
 	w->done = 0;
 }
@@ -280,12 +284,14 @@ int main(int argc, char **argv)
 	if (argc == 2 && strcmp(argv[1], "free-port") == 0) {
 		close(free_port(&port));
 		printf("%u\n", port);
-	} else if ((argc == 4 || argc == 5) && strcmp(argv[1], "relay") == 0) {
-		relay(0, 1, connect_to(argv[2], argv[3]), argc == 5 ? (size_t)atol(argv[4]) : 0);
+	} else if (argc >= 4 && argc <= 6 && strcmp(argv[1], "relay") == 0) {
+		if (argc == 6 && (record = open(argv[5], O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600)) < 0)
+			die(argv[5]);
+		relay(0, 1, connect_to(argv[2], argv[3]), argc > 4 ? (size_t)atol(argv[4]) : 0);
 	} else if (argc > 2 && strcmp(argv[1], "serve") == 0) {
 		serve(argc - 2, argv + 2);
 	} else {
-		fprintf(stderr, "usage: net_tool free-port | relay HOST PORT [CHUNK] | serve [connections=N] STEP...\n");
+		fprintf(stderr, "usage: net_tool free-port | relay HOST PORT [CHUNK [FILE]] | serve [connections=N] STEP...\n");
 		return 2;
 	}
 	return 0;

@@ -150,7 +150,7 @@ export XDG_CACHE_HOME
 track() { echo "$1" >>"$T/pids"; }
 
 children_of() {
-	cat "/proc/$1/task/"*/children 2>/dev/null || pgrep -P "$1"
+	if [ -d /proc/self/task ]; then cat "/proc/$1/task/"*/children 2>/dev/null; else pgrep -P "$1"; fi
 }
 
 # end PID...: with all below it.
