@@ -123,6 +123,11 @@ const struct account *monitor_account(const struct monitor *m) { return &m->acco
 const struct server_options *monitor_options(const struct monitor *m) { return &m->options; }
 const struct endpoints *monitor_endpoints(const struct monitor *m) { return &m->ends; }
 
+bool monitor_is_over(const struct monitor *m)
+{
+	return m->gate.state == MON_AT_OVER;
+}
+
 int monitor_exit_code(const struct monitor *m)
 {
 	if (m->finished)

@@ -43,6 +43,8 @@ int monitor_serve_user(struct monitor *m, int fd, struct err *e) MUST_USE;
 /* Login records and terminals that are still open are closed. */
 void monitor_end_session(struct monitor *m);
 
+/* The verdict was final, or the process has said how the connection ended. */
+bool monitor_is_over(const struct monitor *m);
 /* For the listener's penalties (spec options-server 3): 0, 5, 6, 7 or 255. */
 int monitor_exit_code(const struct monitor *m);
 const struct server_options *monitor_options(const struct monitor *m);

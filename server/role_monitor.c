@@ -24,7 +24,7 @@
 
 enum {
 	EXIT_GRACE = 3, EXIT_CRASH = 4, EXIT_OTHER = 255, GRACE_SPREAD_S = 5,
-	GRACE_BEHIND_S = 20,             /* how much later than a listener, which has its own clock for us */
+	GRACE_BEHIND_S = 10,             /* how much later than a listener, which has its own clock for us */
 	GRACE_KILL_S = 5
 };
 
@@ -145,6 +145,7 @@ static void log_grace(const struct role *r)
 /* 1: somebody may come in. Otherwise *code is our exit status. */
 static int authenticate(struct role *r, int *code)
 {
+	const struct endpoints *ends = monitor_endpoints(r->monitor);
 	struct err e = { 0 };
 	int rc, status;
 
@@ -167,11 +168,15 @@ static int authenticate(struct role *r, int *code)
 	}
 	*code = monitor_exit_code(r->monitor);
 	if (rc < 0) {
-		log_error("Connection with %s port %u ended by the monitor: %s", monitor_endpoints(r->monitor)->remote_ip,
-			monitor_endpoints(r->monitor)->remote_port, err_text(&e));
+		log_error("Connection with %s port %u ended by the monitor: %s", ends->remote_ip, ends->remote_port, err_text(&e));
 		*code = EXIT_CRASH;
 	} else if (WIFSIGNALED(status)) {
-		log_error("the pre-auth process died of signal %d", WTERMSIG(status));
+		log_error("Connection with %s port %u ended: its pre-auth process died of signal %d", ends->remote_ip,
+			ends->remote_port, WTERMSIG(status));
+		*code = EXIT_CRASH;
+	} else if (!monitor_is_over(r->monitor)) {
+		log_error("Connection with %s port %u ended: its pre-auth process went without a word (exit status %d)",
+			ends->remote_ip, ends->remote_port, WEXITSTATUS(status));
 		*code = EXIT_CRASH;
 	}
 	return 0;
