@@ -27,7 +27,8 @@ if [ "$(id -u)" = 0 ] && ! getent passwd sshd >/dev/null; then
 	useradd --system --no-create-home --home-dir "$prefix/var/empty" --shell /usr/sbin/nologin sshd ||
 		die "the account sshd could not be made"
 fi
-make -C "$quick" -s --no-print-directory -j"$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)" all install >"$quick/make.log" 2>&1 ||
+echo "configured; compiling takes a minute or two (progress: $quick/make.log)"
+make -C "$quick" --no-print-directory -j"$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)" all install >"$quick/make.log" 2>&1 ||
 	{ tail -20 "$quick/make.log" >&2; die "make failed, see $quick/make.log"; }
 
 # ---- a place for everything
