@@ -24,7 +24,7 @@ autoreconf_if_old || die "autoreconf failed"
 configure_in "$quick" --prefix="$prefix" --with-pid-dir="$prefix/var/run" || die "configure failed"
 # As root sshd needs an account without rights for the part that talks to strangers.
 if [ "$(id -u)" = 0 ] && ! getent passwd sshd >/dev/null; then
-	useradd --system --no-create-home --home-dir "$prefix/var/empty" --shell /usr/sbin/nologin sshd ||
+	useradd --system --no-create-home --home-dir /nonexistent --shell /usr/sbin/nologin sshd ||
 		die "the account sshd could not be made"
 fi
 echo "configured; compiling takes a minute or two (progress: $quick/make.log)"
