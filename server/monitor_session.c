@@ -18,6 +18,8 @@ enum { PROVE_KEYS_MAX = HOST_KEYS_MAX, PROOF_MAX = 256 * 1024, SETUP_MAX = MON_B
 
 int monitor_open_session(struct monitor *m, struct err *e)
 {
+	int rc;
+
 	/* The verdict was yes, and the connection is still the one it was given about. */
 	if (!m->finished || m->handoff.size == 0)
 		return err_set(e, ERR_USAGE, "no session without a verdict and a hand-off");
@@ -25,7 +27,15 @@ int monitor_open_session(struct monitor *m, struct err *e)
 		return 0;
 	if (!monitor_start_pam(m))
 		return err_set(e, ERR_DENIED, "PAM does not work");
-	return pam_auth_open_session(m->pam, e);
+	rc = pam_auth_open_session(m->pam, e);
+	/* Modules that want root's rights fail without them. The user of such a server is the one who started it: there is
+	 * nothing that PAM could keep from them by this. */
+	if (rc < 0 && !m->root) {
+		log_info("%s: going on without, since sshd was not started as root", err_text(e));
+		err_clear(e);
+		rc = 0;
+	}
+	return rc;
 }
 
 static char *expand_chroot(const struct monitor *m, struct err *e)
