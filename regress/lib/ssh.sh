@@ -170,7 +170,7 @@ cleanup() {
 	[ -d "$T" ] || return
 	while read -r cleanup_pid; do end "$cleanup_pid"; done <"$T/pids"
 	if [ "$WS_PRIVATE" = 1 ] && [ -d "$T/etc" ]; then
-		umount /etc/passwd /etc/group /etc/shadow /var/log /run/utmp 2>/dev/null
+		umount /etc/passwd /etc/group /etc/shadow /etc/pam.d /var/log /run/utmp 2>/dev/null
 	fi
 	[ -n "$WS_KEEP" ] && { diag "kept: $T"; return; }
 	rm -rf "$T"
@@ -265,6 +265,36 @@ start_ours() {
 	ours_name=$1
 	shift
 	start_sshd "$OUR_SSHD" "$ours_name" "$@" "PerSourcePenalties no"
+}
+
+# make_login: who the clients log in as: LOGIN, with PASSWORD and home $LOGIN_HOME; a scratch account where there can be some,
+# otherwise $ME, whose password nobody knows (PASSWORD is empty).
+make_login() {
+	make_client || return 1
+	LOGIN=$ME PASSWORD= LOGIN_HOME=
+	if private_accounts; then
+		LOGIN=zwlogin PASSWORD='right Horse 9' LOGIN_HOME=$T/home/zwlogin
+		add_account $LOGIN "$PASSWORD" || return 1
+	fi
+	sed "s/^User .*/User $LOGIN/" "$T/client.conf" >"$T/client.new" && mv "$T/client.new" "$T/client.conf"
+	printf '#!/bin/sh\ncat <<"END"\n%s\nEND\n' "$PASSWORD" >"$T/askpass"
+	chmod 755 "$T/askpass"
+	mkdir "$T/work" && chmod 777 "$T/work"
+}
+
+# login_server NAME [LINE...]: our sshd for that login, by key, password and keyboard-interactive (PAM where there is a password).
+login_server() {
+	login_name=$1
+	shift
+	set -- "$@" "AuthorizedKeysFile $T/authorized_keys" "Subsystem sftp internal-sftp"
+	if [ -n "$PASSWORD" ]; then
+		[ -f /etc/pam.d/sshd ] || [ ! -d /etc/pam.d ] || mount_pam
+		set -- "UsePAM yes" "KbdInteractiveAuthentication yes" "$@"
+	fi
+	start_ours "$login_name" "$@"
+}
+mount_pam() {
+	cp -a /etc/pam.d "$T/etc/pam.d" && cp "$WS_SRC/etc/sshd.pam" "$T/etc/pam.d/sshd" && mount --bind "$T/etc/pam.d" /etc/pam.d
 }
 
 # ---- clients
