@@ -57,6 +57,22 @@ ok() {
 	return 1
 }
 
+# from_program COMMAND...: tests of a program that prints lines "ok NAME", "not ok NAME", "skip NAME" and comments; a program that
+# fails otherwise is a failed test.
+from_program() {
+	"$@" >"$T/tap" 2>"$T/tap.err" </dev/null
+	from_status=$?
+	while IFS= read -r from_line; do
+		case $from_line in
+		"ok "*) ok 0 "${from_line#ok }" ;;
+		"not ok "*) ok 1 "${from_line#not ok }" /dev/null ;;
+		"skip "*) skip "${from_line#skip }" "not there" ;;
+		*) echo "# $from_line" ;;
+		esac
+	done <"$T/tap"
+	[ $from_status = 0 ] || ok 1 "$1 ends well (status $from_status)" "$T/tap.err"
+}
+
 skip() { tests=$((tests + 1)); echo "ok $tests - $1 # SKIP $2"; }
 
 # is NAME GOT WANTED; is_line NAME PATTERN FILE: a line matches the basic regular expression; no_line: none does.
