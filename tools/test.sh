@@ -81,8 +81,9 @@ step "prepare with sanitizers" configure_in "$san" --prefix=/opt/hpn-ssh --enabl
 step "unit with sanitizers" built unit "$san"
 step "fuzz with sanitizers" built fuzz "$san"
 
-step e2e make_in "$build" check-e2e
-step interop make_in "$build" check-interop
+# The scripts wait more than they compute, each on ports of its own.
+step e2e make_in "$build" check-e2e PROVEFLAGS="-j$((jobs + 1))"
+step interop make_in "$build" check-interop PROVEFLAGS="-j$((jobs + 1))"
 [ -z "$WS_FULL" ] || step "e2e with sanitizers" make_in "$san" -j"$jobs" check-e2e
 
 # ---- the sum

@@ -104,8 +104,14 @@ rm -f "$T/got"
 scp -O -q $S -P $port "$T/data" "$host:$T/work/scpo" && scp -O -q $S -P $port "$host:$T/work/scpo" "$T/got"
 is "$(sha256sum <"$T/got")" "$sum" "scp of old there and back"
 is "$(echo 'pwd' | sftp $S -P $port -b - $host 2>/dev/null | tail -n 1)" "Remote working directory: $(on $host pwd)" "sftp starts at home"
-pids=$(on $host 'pgrep -l sftp-server | wc -l')
-is "$pids" 0 "no sftp-server process"
+# Only what descends from our sshd counts: others may run servers of their own at the same time.
+cat >"$T/descendants" <<'END'
+descendants() { for c in $(pgrep -P "$1"); do cat "/proc/$c/comm"; descendants "$c"; done; }
+descendants "$1"
+END
+echo "!sh $T/descendants $sshd_pid" | sftp $S -P $port -b - $host >"$T/names" 2>/dev/null
+grep -q "^sshd" "$T/names" && ! grep -q sftp-server "$T/names"
+ok $? "sftp has no process of its own" "$T/names"
 
 # ---- afterwards
 
