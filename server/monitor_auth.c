@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/path.h"
+#include "platform/loginrec.h"
 #include "server/monitor_wire.h"
 #include "server/proposals.h"
 #include "wire/messages.h"
@@ -317,18 +318,33 @@ static int conclude_yes(struct monitor *m, const struct attempt *a, struct err *
 	return send_verdict(m, &v, e);
 }
 
+/* btmp, where there is one. */
+static void record_failure(struct monitor *m)
+{
+	if (m->root)
+		loginrec_failure(m->user, "ssh:notty", m->host,
+			m->remote.ss_family != AF_UNSPEC ? (const struct sockaddr *)&m->remote : NULL, NULL);
+}
+
 static int conclude_no(struct monitor *m, const struct userauth_request *q, const struct attempt *a, struct err *e)
 {
 	bool first_none = q->kind == USERAUTH_NONE && m->requests == 1;
 	bool key = q->kind == USERAUTH_PUBLICKEY || q->kind == USERAUTH_HOSTBOUND;
+	int rc;
 
+	if (q->kind == USERAUTH_PASSWORD || q->kind == USERAUTH_KBDINT)
+		record_failure(m);
 	if (q->kind == USERAUTH_PASSWORD || q->kind == USERAUTH_KBDINT || (key && m->allowed && a->key.text != NULL))
 		monitor_log_auth(m, VERB_FAILED, a->shown, a->key.text);
 	if (!first_none && ++m->failures >= m->options.max_auth_tries)
 		return too_many_failures(m, e);
 	if (q->kind != USERAUTH_NONE)
 		wait_before_no(m);
-	return send_no(m, false, e);
+	rc = send_no(m, false, e);
+	/* While the client thinks about it PAM can load its modules: they are needed whatever method comes. */
+	if (rc == 0 && first_none && m->allowed && m->options.use_pam)
+		(void)monitor_start_pam(m);
+	return rc;
 }
 
 static int judge(struct monitor *m, const struct userauth_request *q, struct err *e)

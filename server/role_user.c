@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -69,11 +70,32 @@ static int become_user(const struct user_setup *s, struct err *e)
 	return rc;
 }
 
+static void close_between(int first, int last)
+{
+#ifdef HAVE_CLOSE_RANGE
+	if (first <= last && close_range((unsigned)first, (unsigned)last, 0) == 0)
+		return;
+#endif
+	for (int fd = first; fd <= last && fd < 4096; fd++)
+		close(fd);
+}
+
+/* Nothing was left open for us but these; it is made sure of. */
 static void close_others(const struct worker_start *s)
 {
-	for (int fd = 3; fd < 1024; fd++)
-		if (fd != s->monitor && fd != s->in && fd != s->out)
-			close(fd);
+	int next = 3, keep;
+
+	do {
+		keep = INT_MAX;
+		if (s->monitor >= next && s->monitor < keep)
+			keep = s->monitor;
+		if (s->in >= next && s->in < keep)
+			keep = s->in;
+		if (s->out >= next && s->out < keep)
+			keep = s->out;
+		close_between(next, keep == INT_MAX ? keep : keep - 1);
+		next = keep == INT_MAX ? keep : keep + 1;
+	} while (keep != INT_MAX);
 }
 
 static int run(struct user *u, struct worker_start *s, struct err *e)
