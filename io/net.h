@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/socket.h>
+#include <sys/types.h>
 #include "base/err.h"
 
 struct net_address { struct sockaddr_storage sa; socklen_t size; };

@@ -39,12 +39,12 @@ static const char *loginrec_line(const char *tty)
 
 static const char *loginrec_wtmp_name(const struct loginrec_files *files)
 {
-	return files != NULL && files->wtmp != NULL ? files->wtmp : _PATH_WTMP;
+	return files != NULL && files->wtmp_file != NULL ? files->wtmp_file : _PATH_WTMP;
 }
 
 static const char *loginrec_lastlog_name(const struct loginrec_files *files)
 {
-	return files != NULL && files->lastlog != NULL ? files->lastlog : _PATH_LASTLOG;
+	return files != NULL && files->lastlog_file != NULL ? files->lastlog_file : _PATH_LASTLOG;
 }
 
 #if defined(HAVE_UTMPX_H) || defined(HAVE_LASTLOG_H)
@@ -122,8 +122,8 @@ static void loginrec_fill(struct utmpx *u, const struct loginrec *r, bool login)
 static void loginrec_put(const struct utmpx *u, const struct loginrec_files *files)
 {
 #ifdef HAVE_UPDWTMPX
-	if (files != NULL && files->utmp != NULL)
-		(void)utmpxname(files->utmp);
+	if (files != NULL && files->utmp_file != NULL)
+		(void)utmpxname(files->utmp_file);
 #endif
 	setutxent();
 	if (pututxline(u) == NULL && errno != ENOENT)

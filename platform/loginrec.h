@@ -19,8 +19,9 @@ struct loginrec {
 	const struct sockaddr *address;  /* the same as an address; NULL if unknown */
 };
 
-/* Where the records are; NULL members: the system's files. For tests and for systems with other places. */
-struct loginrec_files { const char *utmp, *wtmp, *lastlog; };
+/* Where the records are; NULL members: the system's files. For tests and for systems with other places. ("utmp" alone is a
+ * macro of some C libraries.) */
+struct loginrec_files { const char *utmp_file, *wtmp_file, *lastlog_file; };
 
 /* Writes all three. A file that is missing is not created (the administrator does not want it) and no error; other
  * failures are logged at debug level: no login fails because of them. Needs root. files may be NULL. */
