@@ -26,6 +26,7 @@ enum {
 
 /* ---- words */
 
+static void say(struct copy *c, const char *fmt, va_list ap) PRINTF_LIKE(2, 0);
 static void say(struct copy *c, const char *fmt, va_list ap)
 {
 	struct buf text = BUF_INIT(64 * 1024);
