@@ -27,7 +27,8 @@ struct scp {
 	struct loop *loop;
 	struct far_flag flags[256];
 	size_t flag_count;
-	const char *config, *ssh_program, *local_server, *port;
+	const char *config, *ssh_program, *local_server;
+	int port;                                /* -P; 0: not given */
 	struct copy_options copy;
 	bool old_protocol, sftp_asked;           /* -O; -s */
 	bool direct;                             /* -R: from the source machine to the target machine */
@@ -93,7 +94,7 @@ static void take_port(struct scp *s, const char *value)
 
 	if (str_to_u64(value, 1, 65535, &port) < 0)
 		fail(s, "bad port \"%s\"", value);
-	s->port = value;
+	s->port = (int)port;
 }
 
 static void take_tuning(struct scp *s, const char *value)
@@ -241,8 +242,8 @@ static struct far *connect_to(struct scp *s, const struct operand *at)
 	};
 	struct far *f;
 
-	if (setup.port < 0 && s->port != NULL)
-		setup.port = atoi(s->port);
+	if (setup.port < 0 && s->port != 0)
+		setup.port = s->port;
 	f = far_new(&setup);
 	if (f == NULL)
 		(void)fprintf(stderr, "%s\n", s->old_protocol ? "lost connection" : "scp: Connection closed");

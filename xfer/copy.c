@@ -627,6 +627,11 @@ char *copy_join(const char *path, const char *name)
 	return str_printf("%s%s%s", path, path[n - 1] == '/' ? "" : "/", name);
 }
 
+char *copy_place(const char *folder, const char *name)
+{
+	return strcmp(name, ".") == 0 ? mem_strdup(folder) : copy_join(folder, name);
+}
+
 char *copy_base_name(const char *path)
 {
 	size_t end = strlen(path), start;

@@ -50,7 +50,7 @@ static char *down_place(struct copy *c, const char *name, size_t matches)
 		}
 		dir = true;
 	}
-	return dir ? copy_join(target, name) : mem_strdup(target);
+	return dir ? copy_place(target, name) : mem_strdup(target);
 }
 
 static void down_plan(struct copy *c)

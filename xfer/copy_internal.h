@@ -163,6 +163,8 @@ uint32_t copy_piece(const struct copy *c, uint64_t limit);       /* size of one 
 struct view copy_file_handle(const struct copy_file *f);
 /* path + "/" + name, without doubling a slash. Allocated. */
 char *copy_join(const char *path, const char *name);
+/* Where something of that (base) name goes in a folder: "." is the folder itself. Allocated. */
+char *copy_place(const char *folder, const char *name);
 /* Last component as of basename(1), for the name at the target; "." for one that is "..". Allocated. */
 char *copy_base_name(const char *path);
 /* Waits for an answer that belongs to no file. */

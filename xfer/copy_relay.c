@@ -33,7 +33,7 @@ static const char *reason(const struct sftp_result *r)
 static char *relay_place(struct copy *c, const char *name, size_t matches)
 {
 	if (c->walk_to_dir)
-		return copy_join(c->walk_target, name);
+		return copy_place(c->walk_target, name);
 	if (matches > 1) {
 		copy_error(c, "several files match, but \"%s\" is no folder", c->walk_target);
 		return NULL;

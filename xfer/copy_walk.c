@@ -169,7 +169,7 @@ static enum copy_walk next_source(struct copy *c, struct copy_walker *w, struct 
 	}
 	base = copy_base_name(path);
 	it->from = mem_strdup(path);
-	it->to = w->target_is_dir ? copy_join(w->target, base) : mem_strdup(w->target);
+	it->to = w->target_is_dir ? copy_place(w->target, base) : mem_strdup(w->target);
 	free(base);
 	if (examine(c, it, true))
 		return COPY_ITEM;

@@ -504,7 +504,7 @@ static void test_round_trip(void **state)
 	close(fd);
 	struct session s;
 	struct answer a = { 0 };
-	struct sftp_write w = { .handle = { (const uint8_t *)"0000", 4 }, .fd = fd, .max = 100 };
+	struct sftp_write w = { .handle = { (const uint8_t *)"0000", 4 }, .fd = -1, .max = 100 };
 	begin_real(&s, 1 << 20, dir);
 	turns(&s, 10);
 	assert_int_equal(sftp_client_write(s.client, &w, on_answer, &a), ERR_IO);
