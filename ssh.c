@@ -43,9 +43,8 @@ static const struct { char flag; const char *keyword, *value; } lines[] = {
 	{ '4', "AddressFamily", "inet" }, { '6', "AddressFamily", "inet6" }, { 'A', "ForwardAgent", "yes" },
 	{ 'a', "ForwardAgent", "no" }, { 'B', "BindInterface", NULL }, { 'b', "BindAddress", NULL },
 	{ 'C', "Compression", "yes" }, { 'c', "Ciphers", NULL }, { 'e', "EscapeChar", NULL },
-	{ 'g', "GatewayPorts", "yes" }, { 'I', "PKCS11Provider", NULL }, { 'K', "GSSAPIAuthentication", "yes" },
-	{ 'k', "GSSAPIDelegateCredentials", "no" }, { 'm', "MACs", NULL }, { 'n', "StdinNull", "yes" },
-	{ 'q', "LogLevel", "QUIET" }, { 'S', "ControlPath", NULL }, { 'X', "ForwardX11", "yes" },
+	{ 'g', "GatewayPorts", "yes" }, { 'I', "PKCS11Provider", NULL }, { 'm', "MACs", NULL },
+	{ 'n', "StdinNull", "yes" }, { 'q', "LogLevel", "QUIET" }, { 'S', "ControlPath", NULL }, { 'X', "ForwardX11", "yes" },
 	{ 'x', "ForwardX11", "no" },
 };
 /* Flags that join the lines of -o, where the first wins. */
@@ -162,6 +161,8 @@ static void take_flag(struct ssh *s, int flag, char *arg)
 	case 'F': s->config_file = arg; return;
 	case 'f': set_line(s, "ForkAfterAuthentication", "yes"); set_line(s, "StdinNull", "yes"); return;
 	case 'G': s->dump = true; return;
+	case 'K': add_line(s, "GSSAPIAuthentication=yes"); return;
+	case 'k': add_line(s, "GSSAPIDelegateCredentials=no"); return;
 	case 'M': set_line(s, "ControlMaster", "yes"); return;
 	case 'N': s->no_session = true; set_line(s, "SessionType", "none"); set_line(s, "RequestTTY", "no"); return;
 	case 'O': fail("multiplexing is not built yet: -O %s cannot be done", arg);
