@@ -335,8 +335,10 @@ static int check_turn(struct transport *t, const struct message *m)
 			return 0;
 		return out_of_turn(t, type, DISCONNECT_PROTOCOL_ERROR);
 	}
-	/* Between the peer's KEXINIT and its NEWKEYS; before that its data may still be on the way. */
-	if (x->got_kexinit && !(type < MSG_SERVICE_REQUEST || (type > MSG_EXT_INFO && type < 50) || type == MSG_PING ||
+	/* Between the peer's KEXINIT and its NEWKEYS; before that its data may still be on the way. RFC 4253 §7.1 forbids the
+	 * peer to send any there, but asyncssh does; under the old keys it is as good as before, so after authentication
+	 * messages of the connection protocol are taken, as OpenSSH takes them. */
+	if (x->got_kexinit && !(t->authenticated && type >= MSG_GLOBAL_REQUEST) && !(type < MSG_SERVICE_REQUEST || (type > MSG_EXT_INFO && type < 50) || type == MSG_PING ||
 	    type == MSG_PONG))
 		return out_of_turn(t, type, 0);
 	return 0;

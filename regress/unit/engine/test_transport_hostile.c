@@ -764,8 +764,8 @@ static void data_within_an_exchange(void **state)
 {
 	static const struct { uint8_t type; int result; } cases[] = {
 		{ MSG_IGNORE, 0 }, { MSG_DEBUG, 0 }, { MSG_PING, 0 }, { MSG_PONG, 0 }, { 15, 0 },
-		{ MSG_CHANNEL_DATA, ERR_PEER }, { MSG_SERVICE_REQUEST, ERR_PEER }, { MSG_EXT_INFO, ERR_PEER },
-		{ MSG_GLOBAL_REQUEST, ERR_PEER }, { MSG_NEWKEYS, ERR_PEER }, { MSG_KEX_FIRST + 5, ERR_PEER }
+		{ MSG_CHANNEL_DATA, 0 }, { MSG_GLOBAL_REQUEST, 0 }, { MSG_SERVICE_REQUEST, ERR_PEER },
+		{ MSG_USERAUTH_REQUEST, ERR_PEER }, { MSG_EXT_INFO, ERR_PEER }, { MSG_NEWKEYS, ERR_PEER }, { MSG_KEX_FIRST + 5, ERR_PEER }
 	};
 	uint8_t zeros[16] = { 0 };
 	struct pair p;
@@ -773,12 +773,13 @@ static void data_within_an_exchange(void **state)
 
 	(void)state;
 	for (i = 0; i < MEM_COUNT(cases); i++) {
+		size_t n = cases[i].type == MSG_NEWKEYS ? 0 : cases[i].type == MSG_CHANNEL_DATA ? 8 : sizeof(zeros);
+
 		pair_init(&p, "ssh-ed25519");
 		pair_handshake(&p);
 		pair_authenticate(&p);
 		assert_int_equal(transport_rekey(p.end[0].t), 0);
-		assert_int_equal(transport_emit(p.end[0].t, cases[i].type,
-			(struct view){ zeros, cases[i].type == MSG_NEWKEYS ? 0 : sizeof(zeros) }, false), 0);
+		assert_int_equal(transport_emit(p.end[0].t, cases[i].type, (struct view){ zeros, n }, false), 0);
 		pair_run(&p);
 		assert_int_equal(p.end[1].result, cases[i].result);
 		if (cases[i].result == 0)
