@@ -8,7 +8,7 @@ serve "AcceptEnv WSLANG WSX_*" "SetEnv WSSET=fixed" "Subsystem sftp internal-sft
 
 on $host true
 until_true '[ "$(processes_of_server)" = 0 ]'
-fds=$(ls "/proc/$sshd_pid/fd" | wc -l)
+fds=$(ls "/proc/$sshd_pid/fd" 2>/dev/null | wc -l)
 is "$(on $host 'echo out; echo err >&2' 2>"$T/err")" out "stdout of a command"
 is "$(cat "$T/err")" err "stderr is apart"
 on $host 'exit 7'
@@ -113,11 +113,60 @@ echo "!sh $T/descendants $sshd_pid" | sftp $S -P $port -b - $host >"$T/names" 2>
 grep -q "^sshd" "$T/names" && ! grep -q sftp-server "$T/names"
 ok $? "sftp has no process of its own" "$T/names"
 
+until_true '[ "$(processes_of_server)" = 0 ]'
+is "$(ls "/proc/$sshd_pid/fd" 2>/dev/null | wc -l)" "$fds" "the listener keeps no descriptor"
+for f in /usr/lib/openssh/sftp-server /usr/libexec/openssh/sftp-server /usr/lib/ssh/sftp-server; do
+	[ -x "$f" ] && external=$f
+done
+if [ -n "${external:-}" ]; then
+	serve "Subsystem sftp $external -l ERROR" "Subsystem echo cat"
+	is "$(printf 'get %s %s/got2\n' "$T/data" "$T" | sftp $S -P $port -b - $host >/dev/null 2>&1; sha256sum <"$T/got2")" "$sum" \
+		"another sftp-server as a child"
+	is "$(echo through | on -s $host echo)" through "a subsystem that is a command"
+	on -s $host nothing >/dev/null 2>&1
+	is $? 255 "a subsystem that is not there"
+	logged "^subsystem request for nothing by user $user failed, subsystem not found" "and is named"
+else
+	skip "no other sftp-server"
+fi
+own=$(path_of PATH_LIBEXECDIR)/sftp-server
+serve "Subsystem sftp $own -R"
+printf 'pwd\nput %s %s/work/no\n' "$T/key.pub" "$T" | sftp $S -P $port -b - $host >"$T/out" 2>&1
+grep -q "Remote working directory" "$T/out" && [ ! -s "$T/work/no" ]
+ok $? "our own sftp-server by its path, in process and with its arguments" "$T/out"
+
+# ---- signals
+
+python=
+for p in /usr/bin/python3 python3; do
+	"$p" -W ignore -c 'import asyncssh' 2>/dev/null && python=$p && break
+done
+if [ -n "$python" ]; then
+	cat >"$T/send_it.py" <<'PYTHON'
+import asyncio, sys, asyncssh
+async def main(port, user, key):
+    async with asyncssh.connect('127.0.0.1', port, username=user, client_keys=[key], known_hosts=None) as c:
+        p = await c.create_process("trap 'echo got it; exit 5' TERM; echo ready; while :; do sleep 0.1; done")
+        print((await p.stdout.readline()).strip())
+        p.send_signal('TERM')
+        print((await p.stdout.readline()).strip())
+        await p.wait()
+        print(p.exit_status)
+        p = await c.create_process('kill -KILL $$')
+        await p.wait()
+        print(p.exit_signal[0])
+asyncio.run(main(int(sys.argv[1]), sys.argv[2], sys.argv[3]))
+PYTHON
+	is "$(timeout 30 "$python" -W ignore "$T/send_it.py" $port $user "$T/key" 2>"$T/err" | tr '\n' ' ')" "ready got it 5 KILL " \
+		"signals reach the program, and how it ended comes back" "$T/err"
+else
+	skip "asyncssh is missing"
+fi
+
 # ---- afterwards
 
 until_true '[ "$(processes_of_server)" = 0 ]'
 is "$(processes_of_server)" 0 "no process is left behind"
-is "$(ls "/proc/$sshd_pid/fd" | wc -l)" "$fds" "the listener keeps no descriptor"
 ok "$(grep -Eic 'error|broke the rules|died of signal|Sanitizer' "$T/log")" "nothing went wrong on the way"
 stop
 done_testing
