@@ -597,8 +597,12 @@ void copy_free(struct copy *c)
 	rcp_free(c->rcp);
 	loop_defer_cancel(c->loop, pump, c);
 	loop_defer_cancel(c->loop, tell_done, c);
-	if (c->client_to != c->client)
+	/* What answers make files do may be asked of the other client. */
+	if (c->client_to != c->client) {
+		while (sftp_client_stop(c->client) + sftp_client_stop(c->client_to) > 0)
+			;
 		sftp_client_free(c->client_to);
+	}
 	sftp_client_free(c->client);
 	c->shown = NULL;
 	meter_free(c->meter);

@@ -167,20 +167,23 @@ static void on_closed(void *ctx, const struct err *e)
 	struct rcp *r = ctx;
 
 	(void)e;
-	if (r->over)
+	if (r->over) {
+		r->link = NULL;
 		return;
-	run_now(r);
-	if (r->over)
-		return;
-	if (!r->server)
+	}
+	run_now(r);                              /* what came before the end counts */
+	if (!r->over && !r->server)
 		(void)fputs("lost connection\n", stderr);
 	rcp_end(r, 1);
+	r->link = NULL;                          /* the carrier frees it now */
 }
 
 void rcp_free(struct rcp *r)
 {
 	if (r == NULL)
 		return;
+	if (r->link != NULL)
+		r->link->user = (struct link_user){ 0 };
 	loop_defer_cancel(r->loop, run_now, r);
 	r->free_end(r);
 	loop_timer_remove(r->timer);

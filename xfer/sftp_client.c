@@ -400,6 +400,7 @@ static void on_closed(void *ctx, const struct err *e)
 {
 	struct sftp_client *c = ctx;
 
+	c->link = NULL;                          /* the carrier frees it now */
 	if (e != NULL && e->code != 0 && e->code != ERR_CLOSED)
 		sftp_client_fail(c, e);
 	else
@@ -431,13 +432,21 @@ struct sftp_client *sftp_client_new(struct loop *l, struct link *link, bool earl
 	return c;
 }
 
+size_t sftp_client_stop(struct sftp_client *c)
+{
+	c->freeing = c->dead = true;
+	answer_all_lost(c);
+	return c->outstanding;
+}
+
 void sftp_client_free(struct sftp_client *c)
 {
 	if (c == NULL)
 		return;
-	c->freeing = c->dead = true;
-	for (int i = 0; i < ASK_AGAIN_MAX && c->outstanding > 0; i++)
-		answer_all_lost(c);
+	for (int i = 0; i < ASK_AGAIN_MAX && sftp_client_stop(c) > 0; i++)
+		;
+	if (c->link != NULL)
+		c->link->user = (struct link_user){ 0 };
 	loop_defer_cancel(c->loop, pump, c);
 	loop_defer_cancel(c->loop, flush_now, c);
 	loop_defer_cancel(c->loop, tell_closed, c);

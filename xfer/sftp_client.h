@@ -41,7 +41,10 @@ struct sftp_client_events {
 /* Sends INIT. early: requests may leave before the server's hello (to ours and OpenSSH's: design, section 4); otherwise they
  * wait here. The link stays the caller's. */
 struct sftp_client *sftp_client_new(struct loop *l, struct link *link, bool early, const struct sftp_client_events *events);
-/* Answers everything with SFTP_CONNECTION_LOST; closed is not called. */
+/* Answers everything with SFTP_CONNECTION_LOST and sends nothing more; closed is not called. Returns how many requests the
+ * callbacks made meanwhile (they wait for the next stop, or free). For who has two clients that his callbacks use. */
+size_t sftp_client_stop(struct sftp_client *c);
+/* Stops until nothing is left; then it is gone. NULL is fine. */
 void sftp_client_free(struct sftp_client *c);
 /* Answers everything with SFTP_CONNECTION_LOST and calls closed with e. */
 void sftp_client_fail(struct sftp_client *c, const struct err *e);

@@ -489,6 +489,7 @@ static void on_closed(void *ctx, const struct err *e)
 {
 	struct sftp_server *s = ctx;
 
+	s->link = NULL;                          /* the carrier frees it now */
 	server_end(s, e != NULL && e->code != 0 ? 1 : 0);
 }
 
@@ -530,6 +531,8 @@ void sftp_server_free(struct sftp_server *s)
 {
 	if (s == NULL)
 		return;
+	if (s->link != NULL)
+		s->link->user = (struct link_user){ 0 };
 	loop_defer_cancel(s->loop, server_pump, s);
 	loop_defer_cancel(s->loop, report, s);
 	loop_defer_cancel(s->loop, job_next_slice, s);
