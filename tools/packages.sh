@@ -4,7 +4,7 @@
 NEEDED_TO_BUILD='gcc:bin/cc libc6-dev:include/stdio.h make:bin/make autoconf:bin/autoreconf pkg-config:bin/pkg-config
 libssl-dev:include/openssl/evp.h zlib1g-dev:include/zlib.h libpam0g-dev:include/security/pam_appl.h
 libcrypt-dev:include/crypt.h'
-NEEDED_TO_TEST='perl:bin/prove libcmocka-dev:include/cmocka.h'
+NEEDED_TO_TEST='perl:bin/prove libcmocka-dev:include/cmocka.h openssl:bin/openssl'
 WANTED_TO_TEST='openssh-client:bin/ssh openssh-server:sbin/sshd openssh-sftp-server:lib/openssh/sftp-server procps:bin/pgrep
 iproute2:bin/ss dropbear-bin:sbin/dropbear putty-tools:bin/plink python3-paramiko:lib/python3/dist-packages/paramiko
 python3-asyncssh:lib/python3/dist-packages/asyncssh libssh-dev:include/libssh/libssh.h curl:bin/curl lftp:bin/lftp

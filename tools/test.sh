@@ -48,8 +48,11 @@ step() {
 	echo "== $name: $result, $(($(date +%s) - begin)) s"
 }
 
+# prepare DIR OPTION...: with a prefix in the build folder, where sshd finds the empty folder that it needs as root.
 prepare() {
-	autoreconf_if_old && configure_in "$build" --prefix=/opt/hpn-ssh
+	dir=$1
+	shift
+	autoreconf_if_old && configure_in "$dir" --prefix="$dir/root" "$@" && install -d -m 755 "$dir/root/var/empty"
 }
 
 # make_in DIR ARGUMENT...
@@ -69,22 +72,22 @@ built() {
 }
 
 install_missing "$NEEDED_TO_BUILD $NEEDED_TO_TEST" "$WANTED_TO_TEST"
-step prepare prepare
+step prepare prepare "$build"
 step checks make_in "$build" check-source
-step build make_in "$build" -s -k -j"$jobs" all
+step build make_in "$build" -s -k -j"$jobs" all helpers
 step unit built unit "$build"
 
 if [ -z "$WS_FULL" ]; then FUZZ_RUNS=${FUZZ_RUNS:-20000}; else FUZZ_RUNS=${FUZZ_RUNS:-1000000}; fi
 UBSAN_OPTIONS=print_stacktrace=1${UBSAN_OPTIONS:+:$UBSAN_OPTIONS}
 export FUZZ_RUNS UBSAN_OPTIONS
-step "prepare with sanitizers" configure_in "$san" --prefix=/opt/hpn-ssh --enable-sanitizers
+step "prepare with sanitizers" prepare "$san" --enable-sanitizers
 step "unit with sanitizers" built unit "$san"
 step "fuzz with sanitizers" built fuzz "$san"
 
 # The scripts wait more than they compute, each on ports of its own.
-step e2e make_in "$build" check-e2e PROVEFLAGS="-j$((jobs + 1))"
-step interop make_in "$build" check-interop PROVEFLAGS="-j$((jobs + 1))"
-[ -z "$WS_FULL" ] || step "e2e with sanitizers" make_in "$san" -j"$jobs" check-e2e
+step e2e make_in "$build" -s check-e2e PROVEFLAGS="-j$((jobs + 1))"
+step interop make_in "$build" -s check-interop PROVEFLAGS="-j$((jobs + 1))"
+[ -z "$WS_FULL" ] || step "e2e with sanitizers" make_in "$san" -s -j"$jobs" check-e2e
 
 # ---- the sum
 

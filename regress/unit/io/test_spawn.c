@@ -189,7 +189,9 @@ static void test_signals_are_reset(void **state)
 	sigaddset(&set, SIGUSR1);
 	sigaddset(&set, SIGTERM);
 	sigprocmask(SIG_BLOCK, &set, &before);
-	check(&o, "grep -E '^Sig(Blk|Ign)' /proc/self/status | tr -d '\\t\\n'", "SigBlk:0000000000000000SigIgn:0000000000000000");
+	/* Signals 32 and 33 are the C library's own: some make programs start us with these ignored, and nobody can change that. */
+	check(&o, "grep -E '^Sig(Blk|Ign)' /proc/self/status | tr -d '\\t\\n' | sed s/0000000180000000$/0000000000000000/",
+		"SigBlk:0000000000000000SigIgn:0000000000000000");
 	/* Ours are as they were. */
 	sigprocmask(SIG_SETMASK, &before, &set);
 	assert_int_equal(sigismember(&set, SIGUSR1), 1);
