@@ -126,10 +126,12 @@ is "$(cat "$T/err")" "This service allows sftp connections only." "and says so"
 is "$(echo pwd | sftp -F "$T/ssh_config" -i "$T/key" -o User=$user -P $port -b - $host 2>/dev/null | wc -l)" 2 "and serves SFTP"
 serve "MaxSessions 1"
 on -M -S "$T/mux" -o ControlPersist=20 $host true 2>/dev/null
-on -S "$T/mux" $host 'sleep 5' & sleeper=$!
-until_true "grep -q 'id 1' '$T/log' || pgrep -f 'sleep 5'"
+mkfifo -m 666 "$T/hold"
+on -S "$T/mux" $host "cat $T/hold" & sleeper=$!
+until_true "[ \$(grep -c 'Starting session' '$T/log') = 2 ]"
 on -S "$T/mux" -o ControlMaster=no -o LogLevel=DEBUG1 $host true >"$T/out" 2>&1
 logged "^no more sessions for user $user .*MaxSessions is 1" "MaxSessions"
+: >"$T/hold"
 on -S "$T/mux" -O exit $host 2>/dev/null
 wait $sleeper 2>/dev/null
 
