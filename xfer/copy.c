@@ -386,9 +386,7 @@ uint32_t copy_piece(const struct copy *c, uint64_t limit)
 {
 	uint64_t piece = c->o.buffer != 0 && c->o.buffer < limit ? c->o.buffer : limit;
 
-	if (piece > SFTP_DATA_MAX)
-		piece = SFTP_DATA_MAX;
-	return throttle_piece(&c->throttle, (uint32_t)piece);
+	return throttle_piece(&c->throttle, piece < UINT32_MAX ? (uint32_t)piece : UINT32_MAX);
 }
 
 /* May another READ or WRITE go out now? */

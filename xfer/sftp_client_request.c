@@ -285,7 +285,7 @@ struct spaces {
 	size_t head, room;               /* bytes of the message before the data; bytes for data behind it */
 };
 
-enum { WORTHWHILE = 16 * 1024, PAGE = 4096 };
+enum { WORTHWHILE = 64 * 1024, PAGE = 4096 };
 
 /* Room for a WRITE, lent by the link; 0, or what to return from the request. */
 static long lend_write(struct sftp_client *c, const struct sftp_write *w, struct spaces *s)
