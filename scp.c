@@ -19,6 +19,7 @@
 #include "wire/buf.h"
 #include "xfer/copy.h"
 #include "xfer/operand.h"
+#include "xfer/splice.h"
 
 enum { EXIT_FATAL = 255, REQUESTS_MAX = 262144, BUFFER_MAX = 256 * 1024, LIMIT_KBIT_MAX = 100 * 1024 * 1024, FILES_WANTED = 4096 };
 
@@ -307,7 +308,6 @@ static struct link *open_far(struct scp *s, struct far *f, bool subsystem, const
 	struct err e = { 0 };
 	struct link *l;
 
-	s->refused = false;
 	l = far_open(f, &start, &e);
 	if (l == NULL)
 		(void)fprintf(stderr, "%s: %s\n", s->program, err_text(&e));
@@ -324,7 +324,7 @@ static int copy_old(struct scp *s, struct far *f, const struct copy_job *job)
 	free(command);
 	if (setup.link != NULL)
 		status = run_copy(s, &setup, false);
-	(void)far_close(f);
+	(void)far_close(f, status != 0);
 	return status;
 }
 
@@ -354,12 +354,14 @@ static int copy_sftp(struct scp *s, struct far *f, const struct copy_job *job)
 	struct copy_setup setup = { .loop = s->loop, .job = job, .options = &s->copy, .done = on_done, .ctx = s };
 	int status;
 
+	s->refused = false;
 	setup.link = open_far(s, f, true, "sftp");
 	if (setup.link == NULL)
 		return EXIT_FATAL;
 	s->copy.known_server = far_known_server(f);
 	status = run_copy(s, &setup, true);
-	(void)far_close(f);
+	/* Every answer has come: there is nothing to wait for. */
+	(void)far_close(f, status != 0 && s->signal == 0);
 	return status;
 }
 
@@ -386,6 +388,57 @@ static int copy_one_side(struct scp *s, const struct operand *at, const struct c
 
 /* ---- from one machine to another */
 
+static void on_spliced(void *ctx)
+{
+	struct scp *s = ctx;
+
+	s->finished = true;
+	loop_stop(s->loop);
+}
+
+/* One `scp -f` there talks to one `scp -t` elsewhere. Their exit statuses are all that is known here. */
+static int relay_old_one(struct scp *s, const struct copy_job *from, const struct copy_job *to)
+{
+	char *source = copy_rcp_command(from, &s->copy), *sink = copy_rcp_command(to, &s->copy);
+	struct link *a = open_far(s, s->source, false, source), *b = a != NULL ? open_far(s, s->target, false, sink) : NULL;
+	struct splice *splice = b != NULL ? splice_new(s->loop, a, b, on_spliced, s) : NULL;
+	struct err e = { 0 };
+	int status;
+
+	free(source);
+	free(sink);
+	s->finished = splice == NULL;
+	while (!s->finished && s->signal == 0 && far_alive(s->source) && far_alive(s->target))
+		if (loop_run(s->loop, &e) < 0)
+			fail(s, "%s", err_text(&e));
+	splice_free(splice);
+	status = far_close(s->source, s->signal == 0);
+	if (status == 0)
+		status = far_close(s->target, true);
+	else
+		(void)far_close(s->target, s->signal == 0);
+	/* The two have told each other what went wrong. */
+	if (status != 0 && s->signal == 0)
+		(void)fprintf(stderr, "%s: %s could not be copied to %s\n", s->program, from->sources.v[0], to->target);
+	return status == 0 ? 0 : 1;
+}
+
+static int relay_old(struct scp *s, const struct copy_job *job)
+{
+	int status = 0;
+
+	for (size_t i = 0; i < job->sources.count && s->signal == 0; i++) {
+		struct copy_job from = { .upload = false }, to = { .upload = true, .target = job->target,
+			.target_must_be_dir = job->target_must_be_dir };
+
+		str_list_add(&from.sources, job->sources.v[i]);
+		if (relay_old_one(s, &from, &to) != 0)
+			status = 1;
+		str_list_clear(&from.sources);
+	}
+	return status;
+}
+
 static int copy_relay(struct scp *s, const struct operand *from, const struct operand *to, const struct copy_job *job)
 {
 	struct copy_setup setup = { .loop = s->loop, .job = job, .options = &s->copy, .done = on_done, .ctx = s };
@@ -394,14 +447,22 @@ static int copy_relay(struct scp *s, const struct operand *from, const struct op
 
 	t = f != NULL ? reach(s, &s->target, &s->target_at, to) : NULL;
 	if (t == NULL)
-		return note(s, EXIT_FATAL);
+		return note(s, s->old_protocol ? 1 : EXIT_FATAL);
+	if (s->old_protocol)
+		return note(s, relay_old(s, job));
+	s->refused = false;
 	setup.link = open_far(s, f, true, "sftp");
 	setup.link_to = setup.link != NULL ? open_far(s, t, true, "sftp") : NULL;
 	s->copy.known_server = far_known_server(f) && far_known_server(t);
 	if (setup.link_to != NULL)
 		status = run_copy(s, &setup, true);
-	(void)far_close(f);
-	(void)far_close(t);
+	(void)far_close(f, status != 0 && s->signal == 0);
+	(void)far_close(t, status != 0 && s->signal == 0);
+	if (s->refused && !s->sftp_asked && far_alive(f) && far_alive(t)) {
+		log_verbose("a server has no SFTP: using the old scp protocol");
+		s->old_protocol = true;
+		return note(s, relay_old(s, job));
+	}
 	if (s->refused)
 		(void)fprintf(stderr, "%s: a server has no SFTP subsystem\n", s->program);
 	return note(s, status);
@@ -498,7 +559,7 @@ static int copy_direct(struct scp *s, const struct operand *from, const struct o
 	while (!out.over && s->signal == 0 && far_alive(f))
 		if (loop_run(s->loop, &e) < 0)
 			fail(s, "%s", err_text(&e));
-	status = far_close(f);
+	status = far_close(f, s->signal == 0);
 	return note(s, status < 0 ? EXIT_FATAL : status);
 }
 

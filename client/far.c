@@ -463,9 +463,9 @@ static void link_gone(void *ctx, const struct err *e)
 	(void)e;
 }
 
-int far_close(struct far *f)
+int far_close(struct far *f, bool wait)
 {
-	if (f->link != NULL) {
+	if (f->link != NULL && (wait || f->client == NULL)) {
 		f->link->user = (struct link_user){ .readable = drop_input, .writable = no_news, .closed = link_gone, .ctx = f };
 		link_finish(f->link);
 		drop_input(f);
@@ -491,7 +491,7 @@ void far_free(struct far *f)
 	if (f == NULL)
 		return;
 	if (f->link != NULL)
-		(void)far_close(f);
+		(void)far_close(f, false);
 	if (f->client != NULL) {
 		if (f->ready && !f->over) {
 			f->over = true;

@@ -35,9 +35,9 @@ bool far_known_server(const struct far *f);
  * when the far side will not start it (the link ends then too); may be NULL. One link at a time. */
 struct far_start { bool subsystem; const char *command; void (*refused)(void *ctx); void *ctx; };
 struct link *far_open(struct far *f, const struct far_start *start, struct err *e);
-/* The link is done with. Waits for what was sent to leave, and for a child to end. Returns the exit status of the far
- * program, -1 if there was none. */
-int far_close(struct far *f);
+/* The link is done with. wait: what was sent leaves, and the far program ends, first; a child is always waited for (not for
+ * ever). Returns the exit status of the far program, -1 if there was none, or it was not waited for. */
+int far_close(struct far *f, bool wait);
 /* The connection is still there. */
 bool far_alive(const struct far *f);
 

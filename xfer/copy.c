@@ -481,6 +481,19 @@ static void on_event(void *ctx)
 	copy_pump_soon(ctx);
 }
 
+/* An OpenSSH that starts another SFTP server than its own keeps no promise about order: all of its own have this. */
+static void on_ready(void *ctx)
+{
+	struct copy *c = ctx;
+
+	c->ready_count++;
+	if (c->ready_count < (c->client_to == c->client ? 1u : 2u))
+		return;
+	if (!sftp_client_has(c->client, SFTP_EXT_FSTATVFS) || !sftp_client_has(c->client_to, SFTP_EXT_FSTATVFS))
+		c->o.known_server = false;
+	copy_pump_soon(c);
+}
+
 /* Answers "connection lost" to everything follow: one line about it is enough. */
 static void on_lost(void *ctx)
 {
@@ -538,7 +551,7 @@ struct copy *copy_new_bare(const struct copy_setup *s)
 struct copy *copy_start_sftp(const struct copy_setup *s, struct err *e)
 {
 	struct copy *c = copy_new_bare(s);
-	struct sftp_client_events events = { .ready = on_event, .writable = on_event, .lost = on_lost,
+	struct sftp_client_events events = { .ready = on_ready, .writable = on_event, .lost = on_lost,
 		.closed = on_closed, .ctx = c };
 
 	(void)e;

@@ -138,21 +138,12 @@ static void close_local(struct copy *c, struct copy_file *f)
 		copy_file_fail(f, "close local \"%s\": %s", f->to, strerror(errno));
 }
 
-static void on_closed(void *ctx, const struct sftp_result *r)
-{
-	struct copy_file *f = ctx;
-
-	(void)r;                                 /* all data is here: what the server thinks of the end does not matter */
-	f->outstanding--;
-	copy_file_settle(f);
-}
-
 static void end_file(struct copy *c, struct copy_file *f)
 {
 	copy_file_unready(f);
 	close_local(c, f);
-	f->outstanding++;
-	sftp_client_handle(c->client, SFTP_CLOSE, copy_file_handle(f), on_closed, f);
+	/* All data is here: what the server says to this does not matter, and is not waited for. */
+	sftp_client_handle(c->client, SFTP_CLOSE, copy_file_handle(f), NULL, NULL);
 	copy_file_closed(f);
 }
 
@@ -305,6 +296,7 @@ static void on_opened(void *ctx, const struct sftp_result *r)
 	if (f->fd < 0) {
 		copy_file_fail(f, "open local \"%s\": %s", f->to, strerror(errno));
 		end_file(c, f);
+		copy_file_settle(f);
 		return;
 	}
 	copy_file_ready(f);

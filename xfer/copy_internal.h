@@ -114,6 +114,7 @@ struct copy {
 	int status;
 	int status_at_end;               /* not 0: instead of 1 or 0 */
 	unsigned errors;
+	unsigned ready_count;            /* clients that have seen their server's hello */
 	unsigned waiting;                /* answers that the end of the job waits for, besides those of files */
 
 	struct copy_file *first, *last, *ready_first, *ready_last;
