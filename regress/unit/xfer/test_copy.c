@@ -278,7 +278,11 @@ static void test_server_goes(void **state)
 				r.server[0] = NULL;
 				r.served++;
 				link_close(r.there[0]);
-				assert_int_equal(finish(&r), 255);
+				/* What was on its way may have been all that was missing. */
+				if (finish(&r) == 0)
+					check_file("target", SIZE);
+				else
+					assert_int_equal(r.status, 255);
 				copy_free(r.copy);
 				r.copy = NULL;
 				link_close(r.here[0]);
