@@ -152,6 +152,53 @@ is "with compression: status" "$status" 0
 is "with compression: data" "$good" yes
 is "with compression: cipher" "${final%% *}" none
 
+# ---- scp: a file of marked lines there, another back
+
+# run_scp PORT ARGUMENT...: sets what run sets
+run_scp() {
+	cell=$((cell + 1)) run_port=$1
+	shift
+	up=$(printf 'upward-%03d-mark' $cell) down=$(printf 'downward-%03d-mark' $cell)
+	yes "$up" | head -n 4000 >"$T/in"
+	yes "$down" | head -n 4000 >"$T/work/down"
+	rm -f "$T/work/up" "$T/out"
+	set -- -F "$T/user.conf" -P "$run_port" "$@"
+	[ -z "$through" ] || set -- -o "ProxyCommand $through" "$@"
+	limit 60 "$OUR_SCP" -v "$@" "$T/in" peer:"$T/work/up" >"$T/log" 2>&1 </dev/null
+	status=$?
+	if [ $status = 0 ]; then
+		limit 60 "$OUR_SCP" -q "$@" peer:"$T/work/down" "$T/out" >>"$T/log" 2>&1 </dev/null
+		status=$?
+	fi
+	cmp -s "$T/in" "$T/work/up" && cmp -s "$T/work/down" "$T/out" && good=yes || good=no
+	grep -v '^debug\|WARNING: ENABLED' "$T/log" | tr -d '\r' >"$T/err"
+	# The second scp says the same once more.
+	grep 'WARNING: ENABLED' "$T/log" | sort -u >>"$T/err"
+	echo "$cell $up $down" >>"$T/cells"
+	final=$(tr -d '\r' <"$T/log" | sed -n 's/.*kex: client->server cipher: \([^ ]*\) MAC: \([^ ]*\) .*/\1 \2/p' | tail -n 1)
+}
+if [ -x "$OUR_SCP" ]; then
+	mkdir "$T/work"
+	chmod 777 "$T/work"
+	run_scp $on
+	judge "scp" hidden
+	run_scp $on -oNoneSwitch=yes
+	judge "scp -oNoneSwitch=yes" none
+	run_scp $on -oNoneEnabled=yes -oNoneSwitch=yes
+	judge "scp -oNoneEnabled=yes -oNoneSwitch=yes" none
+	run_scp $mac -oNoneEnabled=yes -oNoneSwitch=yes -oNoneMacEnabled=yes
+	judge "scp with none MAC" nonemac
+	run_scp $on -oNoneSwitch=yes -O
+	judge "scp -O -oNoneSwitch=yes" none
+	run_scp $off -oNoneSwitch=yes
+	judge "scp -oNoneSwitch=yes, server off" refused 'NONE cipher switch not possible: the server does not permit'
+	run_scp $off -oNoneSwitch=yes -oNoneSwitchFallback=yes
+	status_was=$status
+	is "scp, server off, fallback" "$status_was $good ${final%% *}" "0 yes chacha20-poly1305@openssh.com"
+	echo "$cell hidden scp, server off, fallback" >>"$T/expected"
+	[ -z "$stock" ] || { run_scp $stock -oNoneSwitch=yes; judge "scp, stock server asked for none" refused 'NONE cipher switch not possible: '; }
+fi
+
 # ---- in a configuration file
 
 { echo "NoneSwitch yes"; cat "$T/user.conf"; } >"$T/switch.conf"
