@@ -119,7 +119,7 @@ words="$OURS -F $T/client.conf -p $plain"
 on_pty 'send=echo $((40+2))\r' 'expect=42' size=44x99 'send=stty size\r' 'expect=44 99' 'send=\r~R' 'send=\recho $((50+3))\r' 'expect=53' \
 	'send=exit 6\r' -- $words peer
 is "a shell: size, new keys, status" $status 6
-on_pty 'send=echo $((40+2))\r' 'expect=42' 'send=sleep 100\r' 'send=\x03' 'send=echo $((50+3))\r' 'expect=53' 'send=exit 7\r' -- $words peer
+on_pty 'send=PS1="ne""xt: "\r' 'expect=next: ' 'send=echo RE""ADY; sleep 100\r' 'expect=READY' 'send=\x03' 'expect=next: ' 'send=exit 7\r' -- $words peer
 is "a shell: ^C" $status 7
 if [ -n "$PASSWORD" ]; then
 	ask="-o BatchMode=no -o PubkeyAuthentication=no"
