@@ -10,6 +10,7 @@
 #include "io/loop.h"
 #include "io/worker.h"
 #include "paths.h"
+#include "platform/fskind.h"
 #include "server/usession_private.h"
 #include "xfer/sftp_server.h"
 
@@ -160,6 +161,8 @@ bool usession_try_sftp(struct usession *s, const char *command)
 	}
 	start = expand_start(s, o.start_dir);
 	o.start_dir = start;
+	/* File calls that may wait must not hold up other channels (design 2). */
+	o.slow_files = fskind_may_block(start) || s->u->session_count > 1;
 	o.home = s->u->setup.home;
 	o.user = s->u->setup.user;
 	started = start_sftp(s, &o);

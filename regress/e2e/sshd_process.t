@@ -142,6 +142,12 @@ is $? 0 "one that is exempt is not"
 serve "UnusedConnectionTimeout 1"
 timeout 20 ssh -F "$T/ssh_config" -i "$T/key" -p "$port" -l "$user" -N $host 2>/dev/null
 logged "^terminating inactive connection from user $user 127\.0\.0\.1 port [0-9]+" "UnusedConnectionTimeout"
+serve "ChannelTimeout session:command=1 session:shell=60"
+on $host 'sleep 30'
+[ $? != 0 ]
+ok $? "ChannelTimeout ends a command that does nothing"
+logged "^channel 0: closing after 1 seconds of inactivity" "ChannelTimeout"
+is "$(on $host 'for i in 1 2 3 4 5 6 7 8; do sleep 0.3; echo -n x; done')" xxxxxxxx "but none that does something"
 serve "ClientAliveInterval 1" "ClientAliveCountMax 2"
 is "$(on $host 'sleep 3; echo alive')" alive "a client that answers stays"
 ssh -F "$T/ssh_config" -i "$T/key" -p "$port" -l "$user" $host "cat $T/hold" 2>/dev/null & holder=$!

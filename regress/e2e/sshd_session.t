@@ -113,6 +113,15 @@ echo "!sh $T/descendants $sshd_pid" | sftp $S -P $port -b - $host >"$T/names" 2>
 grep -q "^sshd" "$T/names" && ! grep -q sftp-server "$T/names"
 ok $? "sftp has no process of its own" "$T/names"
 
+# several channels on one connection: file calls go through the helper thread then
+on -M -S "$T/mux" -o ControlPersist=30 $host true
+on -S "$T/mux" $host 'cat; echo end' <"$T/data" >"$T/got3" & catter=$!
+rm -f "$T/got"
+scp -q $S -o ControlPath="$T/mux" -P $port "$T/data" "$host:$T/work/mux" && scp -q $S -o ControlPath="$T/mux" -P $port "$host:$T/work/mux" "$T/got"
+is "$(sha256sum <"$T/got")" "$sum" "scp there and back beside another session"
+wait $catter
+is "$(head -c 20000000 "$T/got3" | sha256sum)" "$sum" "which goes on"
+on -S "$T/mux" -O exit $host 2>/dev/null
 until_true '[ "$(processes_of_server)" = 0 ]'
 is "$(ls "/proc/$sshd_pid/fd" 2>/dev/null | wc -l)" "$fds" "the listener keeps no descriptor"
 for f in /usr/lib/openssh/sftp-server /usr/libexec/openssh/sftp-server /usr/lib/ssh/sftp-server; do
