@@ -13,8 +13,10 @@
 #endif
 #include "base/mem.h"
 
+#ifdef HAVE_CRYPT
 /* What a check for nobody is made with where there is no better example. Its result is never looked at. */
 static const char nobody_salt[] = "$6$kGk5dXvN0oW1aQxE$";
+#endif
 
 void password_judge_dates(const struct password_dates *d, int64_t today, struct password_entry *out)
 {
