@@ -247,7 +247,7 @@ static struct far *connect_to(struct scp *s, const struct operand *at)
 		setup.port = s->port;
 	f = far_new(&setup);
 	if (f == NULL)
-		(void)fprintf(stderr, "%s\n", s->old_protocol ? "lost connection" : "scp: Connection closed");
+		(void)fprintf(stderr, "%s%s\n", s->old_protocol ? "" : s->program, s->old_protocol ? "lost connection" : ": Connection closed");
 	return f;
 }
 

@@ -176,6 +176,22 @@ head -c "$(stat -c %s int/g)" src/big >int/want
 [ $s -gt 128 ] && grep -q "int/g.*not complete" int/out && cmp -s int/want int/g && ok "interrupted download says so, what is there is right" ||
 	bad "interrupted download" "exit $s" "$(cat int/out)"
 
+# The meter: on a terminal only, percent to 100, as wide as the terminal; -q silences it.
+pty=$build/regress/helpers/on_pty
+if [ -x "$pty" ]; then
+	"$pty" size=24x90 expect=100% -- "$scp" -D "$ours" -l 24000 src/big src/a "h:$T/int/" >int/meter 2>&1; s=$?
+	tr '\r' '\n' <int/meter >int/lines
+	[ $s = 0 ] && [ "$(grep -c '^big .* 100% ' int/lines)" = 1 ] && [ "$(grep -c '^a .* 100% ' int/lines)" = 1 ] &&
+		ok "meter: each file ends at 100%" || bad "meter" "exit $s" "$(cat int/lines)"
+	[ "$(awk '/%/ && length($0) > 89' int/lines | wc -l)" = 0 ] && ok "meter: not wider than the terminal" || bad "meter: wide" "$(cat int/lines)"
+	sed -n 's/^big .* \([0-9]*\)% .*/\1/p' int/lines >int/percent
+	sort -n -c int/percent && [ "$(wc -l <int/percent)" -ge 2 ] && ok "meter: never back" || bad "meter: never back" "$(cat int/percent)"
+	"$pty" -- "$scp" -q -D "$ours" src/big "h:$T/int/" >int/meter 2>&1
+	[ -s int/meter ] && bad "-q: silent" "$(cat int/meter)" || ok "-q: silent"
+else
+	skip "the meter" "no on_pty helper"
+fi
+
 # A server that goes away, one that is missing, and a shell that talks.
 printf '#!/bin/sh\ndd bs=65536 count=6 2>/dev/null | "%s"\n' "$ours" >dies; chmod +x dies
 is 255 "a server that goes away" $scp -D "$T/dies" src/big "h:$T/x"; says 'Connection closed'

@@ -305,7 +305,7 @@ static void test_many_files(void **state)
 {
 	(void)state;
 	assert_int_equal(mkdir("many", 0755), 0);
-	for (int i = 0; i < 3000; i++) {
+	for (int i = 0; i < 900; i++) {
 		char name[32];
 
 		(void)snprintf(name, sizeof name, "many/%d", i);
@@ -317,7 +317,7 @@ static void test_many_files(void **state)
 		begin(&r, 100000, kind == 2 ? 2 : 1, kind != 1);
 		start(&r, kind == 0, "many", "copied");
 		assert_int_equal(finish(&r), 0);
-		for (int i = 0; i < 3000; i++) {
+		for (int i = 0; i < 900; i++) {
 			char name[32];
 
 			(void)snprintf(name, sizeof name, "copied/%d", i);
