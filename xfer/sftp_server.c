@@ -172,6 +172,8 @@ void server_job_clear(struct job *j)
 	*j = (struct job){ .server = s, .fd = -1, .body = BUF_INIT(SFTP_MESSAGE_MAX), .body2 = BUF_INIT(SFTP_MESSAGE_MAX) };
 }
 
+void sftp_server_set_slow(struct sftp_server *s, bool slow) { s->o.slow_files = slow; }
+
 bool server_is_slow(const struct sftp_server *s) { return s->o.slow_files && s->worker != NULL; }
 
 static void job_finish(struct sftp_server *s, struct job *j)

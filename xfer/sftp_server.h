@@ -30,6 +30,9 @@ struct sftp_server;
 struct sftp_server *sftp_server_new(struct loop *l, struct link *link, struct worker *w,
 	const struct sftp_server_options *o, void (*done)(void *ctx, int status), void *ctx);
 void sftp_server_free(struct sftp_server *s);
+/* From the next request on, file calls are made through the worker, or directly: the owner knows whether others are waiting
+ * for the loop. Nothing without a worker. */
+void sftp_server_set_slow(struct sftp_server *s, bool slow);
 /* Parses the argument list of `sftp-server` / `internal-sftp` into options (spec options-server 10); argv[0] is the name.
  * ERR_USAGE if not all of it is understood; code ERR_NONE_FOUND for -h. As ever operands are ignored, and whatever comes
  * behind -c. Strings in *o point into argv (start_dir as given: sftp_server_start_dir expands it); the lists are
