@@ -80,6 +80,7 @@ void transport_free(struct transport *t)
 	free(t->peer_sig_algs);
 	free(t->disconnect_text);
 	str_list_clear(&t->ext);
+	str_list_clear(&t->ext_own);
 	buf_free(&t->session_id);
 	buf_free(&t->host_key_blob);
 	buf_free(&t->host_key_signature);

@@ -53,9 +53,9 @@ struct transport_options {
 	uint32_t rekey_seconds;          /* 0: never by time */
 	int compress_level;              /* 1..9; 0: 6 */
 	const char *server_sig_algs;     /* server: for EXT_INFO; copied; NULL: none sent */
-	/* Further names for our EXT_INFO, comma separated, each with the value "0", such as
-	 * publickey-hostbound@openssh.com; copied; may be NULL. ping@openssh.com (server) and ext-info-in-auth@openssh.com
-	 * (client) are there without. */
+	/* Further entries for our EXT_INFO, comma separated: NAME, whose value is then "0", such as
+	 * publickey-hostbound@openssh.com, or NAME=VALUE; copied; may be NULL. Names that end in @wirespeed go to our own kind
+	 * only. ping@openssh.com (server) and ext-info-in-auth@openssh.com (client) are there without. */
 	const char *ext_names;
 	bool nothing_early;              /* client: KEXINIT waits for the server's version line */
 	/* For tests: a peer as it was before these were known. */
@@ -135,6 +135,8 @@ enum peer_kind transport_peer_kind(const struct transport *t);
 /* Peer's server-sig-algs, or NULL; whether it listed ext (spec wire-extensions 4), e.g. "ping@openssh.com". */
 const char *transport_server_sig_algs(const struct transport *t);
 bool transport_peer_ext(const struct transport *t, const char *name);
+/* The value that a peer of our own kind gave to name, which ends in @wirespeed; NULL: none. */
+const char *transport_peer_ext_value(const struct transport *t, const char *name);
 bool transport_cipher_none(const struct transport *t);                   /* either direction in clear */
 bool transport_mac_none(const struct transport *t);
 /* Largest CHANNEL_DATA payload wanted towards this peer: 32,768, or up to 255 KiB between our own ends. */

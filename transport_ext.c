@@ -15,7 +15,7 @@ enum {
 	VALUE_MAX_BYTES = 16 * 1024
 };
 
-static const char sig_algs_name[] = "server-sig-algs";
+static const char sig_algs_name[] = "server-sig-algs", own_suffix[] = "@wirespeed";
 
 /* ---- ours ---- */
 
@@ -23,6 +23,29 @@ static void put_entry(struct buf *b, const char *name, size_t n, const char *val
 {
 	buf_put_string(b, name, n);
 	buf_put_cstring(b, value);
+}
+
+static bool ends_in_own(const char *name, size_t n)
+{
+	const size_t m = sizeof(own_suffix) - 1;
+
+	return n > m && memcmp(name + n - m, own_suffix, m) == 0;
+}
+
+/* NAME or NAME=VALUE. True if it was put. */
+static bool put_option(const struct transport *t, struct buf *b, const char *text, size_t n)
+{
+	const char *equals = memchr(text, '=', n);
+	size_t name = equals != NULL ? (size_t)(equals - text) : n;
+
+	if (ends_in_own(text, name) && t->kind != PEER_WIRESPEED)
+		return false;
+	buf_put_string(b, text, name);
+	if (equals != NULL)
+		buf_put_string(b, equals + 1, n - name - 1);
+	else
+		buf_put_cstring(b, "0");
+	return true;
 }
 
 int transport_send_ext(struct transport *t)
@@ -42,8 +65,8 @@ int transport_send_ext(struct transport *t)
 		count++;
 	}
 	put_entry(&b, own, strlen(own), "0");
-	for (cursor = names; str_next_name(&cursor, &name, &n); count++)
-		put_entry(&b, name, n, "0");
+	for (cursor = names; str_next_name(&cursor, &name, &n);)
+		count += put_option(t, &b, name, n);
 	buf_poke_u32(&b, 0, count);
 	code = buf_ok(&b) ? transport_emit(t, MSG_EXT_INFO, transport_view(&b), false)
 		: transport_fail(t, ERR_USAGE, 0, "too many names for EXT_INFO");
@@ -99,6 +122,22 @@ static bool is_known(struct view name)
 	return false;
 }
 
+/* docs/PROTOCOL.md: between our own ends; in the first EXT_INFO, a name counts once. */
+static void take_own_entry(struct transport *t, struct view name, struct view value)
+{
+	char *text;
+
+	if (t->ext_second_seen || value.n == 0 || name.n > NAME_MAX_BYTES || value.n > NAME_MAX_BYTES || t->ext_own.count >= KEPT_MAX ||
+	    view_has_nul(value))
+		return;
+	text = mem_alloc(name.n + value.n + 2);
+	memcpy(text, name.p, name.n);
+	text[name.n] = '=';
+	memcpy(text + name.n + 1, value.p, value.n);
+	text[name.n + 1 + value.n] = '\0';
+	str_list_add_take(&t->ext_own, text);
+}
+
 static void take_entry(struct transport *t, struct view name, struct view value)
 {
 	/* spec wire-extensions 4: a second EXT_INFO counts for server-sig-algs only. */
@@ -107,6 +146,8 @@ static void take_entry(struct transport *t, struct view name, struct view value)
 			free(t->peer_sig_algs);
 			t->peer_sig_algs = view_strdup(value);
 		}
+	} else if (t->kind == PEER_WIRESPEED && ends_in_own((const char *)name.p, name.n)) {
+		take_own_entry(t, name, value);
 	} else if (!t->ext_second_seen && view_is(value, "0") && name.n <= NAME_MAX_BYTES && t->ext.count < KEPT_MAX) {
 		str_list_add_n(&t->ext, (const char *)name.p, name.n);
 	}
@@ -148,4 +189,14 @@ const char *transport_server_sig_algs(const struct transport *t)
 bool transport_peer_ext(const struct transport *t, const char *name)
 {
 	return str_list_has(&t->ext, name);
+}
+
+const char *transport_peer_ext_value(const struct transport *t, const char *name)
+{
+	size_t n = strlen(name);
+
+	for (size_t i = 0; i < t->ext_own.count; i++)
+		if (strncmp(t->ext_own.v[i], name, n) == 0 && t->ext_own.v[i][n] == '=')
+			return t->ext_own.v[i] + n + 1;
+	return NULL;
 }

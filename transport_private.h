@@ -56,6 +56,7 @@ struct transport {
 	struct buf queue;                /* messages that wait: type, padded, string body */
 
 	struct str_list ext;             /* names that the peer's EXT_INFO gave with value "0" */
+	struct str_list ext_own;         /* NAME=VALUE of names that end in @wirespeed */
 	char *peer_sig_algs;
 	bool ext_first_seen, ext_second_seen, service_seen;
 

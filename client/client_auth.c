@@ -18,7 +18,7 @@ static const struct auth_method *const methods[] = {
 };
 #define DEFAULT_ORDER "publickey,keyboard-interactive,password"
 
-enum { REQUEST_MAX = 64 * 1024 };
+enum { REQUEST_MAX = 64 * 1024, LATE_NONE_MAX = 2 };
 
 /* ---- sending */
 
@@ -96,6 +96,7 @@ static int none_start(struct client_auth *a)
 {
 	struct userauth_request q = { .kind = USERAUTH_NONE };
 
+	a->none_tried = true;
 	return auth_send_request(a, &q, false);
 }
 
@@ -140,6 +141,15 @@ static const struct auth_method *method_choose(const struct client_auth *a, unsi
 	return NULL;
 }
 
+static int send_none(struct client_auth *a)
+{
+	int rc;
+
+	a->method = &auth_method_none;
+	rc = none_start(a);
+	return rc < 0 ? rc : 0;
+}
+
 /* Sends the next request, whatever it may be. 0, or negative when the connection is over. */
 static int auth_go_on(struct client_auth *a)
 {
@@ -147,6 +157,9 @@ static int auth_go_on(struct client_auth *a)
 	unsigned bit = 0;
 	int rc;
 
+	/* The key that went first was given up before the server has said what it takes. */
+	if (a->can_continue == NULL)
+		return send_none(a);
 	while ((m = method_choose(a, &bit)) != NULL) {
 		if (a->method != m)
 			log_debug("Next authentication method: %s", m->name);
@@ -158,10 +171,24 @@ static int auth_go_on(struct client_auth *a)
 			return 0;
 		a->exhausted |= bit;
 	}
+	/* A key went first in place of "none", which may be all that the account asks for. Only when nothing else is left: it
+	 * counts as a failure now, and servers allow few. */
+	if (!a->none_tried && a->failures <= LATE_NONE_MAX)
+		return send_none(a);
 	return denied(a);
 }
 
 /* ---- messages */
+
+/* The server took the request: what to ask first next time. */
+static void remember(struct client_auth *a)
+{
+	if (a->login.method[0] != '\0')
+		return;
+	str_copy(a->login.method, sizeof(a->login.method), a->method->name);
+	if (a->method == &auth_method_publickey && a->keys.current != NULL && a->keys.current->public != NULL)
+		auth_keys_remember(a, a->keys.current, &a->login);
+}
 
 static int on_service_accept(struct client_auth *a, struct reader *r)
 {
@@ -185,10 +212,12 @@ static int on_failure(struct client_auth *a, struct reader *r)
 		return auth_fail_peer(a, &e, NULL);
 	free(a->can_continue);
 	a->can_continue = view_strdup(f.methods);
+	a->failures++;
 	if (f.partial) {
 		log_verbose("Authenticated using \"%s\" with partial success.", a->method->name);
 		if (++a->partials > AUTH_PARTIALS_MAX)
 			return auth_fail_peer(a, NULL, "the server asks for one authentication after the other without end");
+		remember(a);
 		if (a->method->used != NULL)
 			a->method->used(a);
 		/* What did not do before may do as the second of two. */
@@ -206,6 +235,7 @@ static int on_success(struct client_auth *a, struct reader *r)
 	if (userauth_success_get(r, &e) != 0)
 		return auth_fail_peer(a, &e, NULL);
 	a->phase = AUTH_DONE;
+	remember(a);
 	log_verbose("Authenticated to %s (%s) using \"%s\".", a->s.options->hostname, a->s.via, a->method->name);
 	/* a may be gone after this. */
 	a->s.success(a->s.ctx);
@@ -276,6 +306,49 @@ int client_auth_message(struct client_auth *a, const struct message *m)
 
 /* ---- making */
 
+static const struct auth_method *method_preferred(const struct client_auth *a)
+{
+	const char *preferred = a->s.options->preferred_authentications, *cursor, *name;
+	const struct auth_method *m;
+	unsigned bit;
+	size_t n;
+
+	cursor = preferred != NULL ? preferred : DEFAULT_ORDER;
+	while (str_next_name(&cursor, &name, &n))
+		if ((m = method_find(name, n, &bit)) != NULL && m->enabled(a))
+			return m;
+	return NULL;
+}
+
+/* Whether a key may go first. What comes out of it is what "none" first would have led to: the same key is asked about that
+ * would be first after it. Programs that we do not know hear "none" first, as they always did, unless a key is known
+ * to do. */
+static bool key_goes_first(const struct client_auth *a)
+{
+	const struct auth_login *l = a->s.remembered;
+
+	if (a->s.weakened || method_preferred(a) != &auth_method_publickey)
+		return false;
+	if (l != NULL && strcmp(l->method, "none") == 0)
+		return false;
+	if (l != NULL && strcmp(l->method, "publickey") == 0)
+		return true;
+	return transport_peer_kind(a->transport) != PEER_OTHER;
+}
+
+static int send_first_request(struct client_auth *a)
+{
+	int rc = 0;
+
+	a->method = &auth_method_publickey;
+	if (key_goes_first(a))
+		rc = auth_pubkey_first(a, a->s.remembered);
+	if (rc != 0)
+		return rc;
+	a->method = &auth_method_none;
+	return none_start(a);
+}
+
 static int start(struct client_auth *a)
 {
 	struct buf body = BUF_INIT(BUF_LIMIT_DEFAULT);
@@ -287,8 +360,7 @@ static int start(struct client_auth *a)
 	if (rc < 0)
 		return rc;
 	/* Design 4: the first request does not wait for SERVICE_ACCEPT, which is one round trip less. */
-	a->method = &auth_method_none;
-	return auth_method_none.start(a);
+	return send_first_request(a);
 }
 
 struct client_auth *client_auth_new(const struct client_auth_setup *s, struct err *e)
@@ -308,7 +380,13 @@ struct client_auth *client_auth_new(const struct client_auth_setup *s, struct er
 		client_auth_free(a);
 		return NULL;
 	}
+	a->s.remembered = NULL;
 	return a;
+}
+
+void client_auth_login(const struct client_auth *a, struct auth_login *out)
+{
+	*out = a->login;
 }
 
 void client_auth_free(struct client_auth *a)

@@ -248,6 +248,64 @@ char *auth_key_describe(const struct client_auth *a, const struct auth_key *key)
 	return s;
 }
 
+/* ---- what is remembered of keys */
+
+/* Of everything that is tried before v[end], in order; hex, 32 characters. */
+static void digest_before(const struct auth_keys *k, size_t end, char out[33])
+{
+	struct digest *d = digest_new(DIGEST_SHA256);
+	uint8_t hash[DIGEST_MAX], size[4];
+	char *hex;
+
+	out[0] = '\0';
+	if (d == NULL)
+		return;
+	for (size_t i = 0; i < end; i++) {
+		struct view v = k->v[i].public != NULL ? key_blob(k->v[i].public) :
+			(struct view){ (const uint8_t *)k->v[i].label, strlen(k->v[i].label) };
+
+		wire_store_u32(size, (uint32_t)v.n);
+		digest_update(d, size, sizeof(size));
+		digest_update(d, v.p, v.n);
+	}
+	if (digest_final(d, hash) == 0) {
+		hex = str_hex(hash, 16);
+		str_copy(out, 33, hex);
+		free(hex);
+	}
+	digest_free(d);
+}
+
+struct auth_key *auth_keys_first(struct client_auth *a, const struct auth_login *remembered)
+{
+	struct auth_keys *k = &a->keys;
+	char before[33];
+
+	for (size_t i = 0; remembered != NULL && remembered->key[0] != '\0' && i < k->count; i++) {
+		char *print = k->v[i].public != NULL ? key_fingerprint(k->v[i].public, DIGEST_SHA256) : NULL;
+		bool same = print != NULL && strcmp(print, remembered->key) == 0;
+
+		free(print);
+		if (!same)
+			continue;
+		/* A key that was put in front since then comes first, as it would without memory. */
+		digest_before(k, i, before);
+		if (before[0] != '\0' && strcmp(before, remembered->before) == 0)
+			return &k->v[i];
+	}
+	return k->count > 0 ? &k->v[0] : NULL;
+}
+
+void auth_keys_remember(const struct client_auth *a, const struct auth_key *key, struct auth_login *login)
+{
+	char *print = key_fingerprint(key->public, DIGEST_SHA256);
+
+	str_copy(login->key, sizeof(login->key), print != NULL ? print : "");
+	str_copy(login->alg, sizeof(login->alg), a->keys.alg != NULL ? a->keys.alg->name : "");
+	digest_before(&a->keys, (size_t)(key - a->keys.v), login->before);
+	free(print);
+}
+
 /* ---- algorithms */
 
 /* OpenSSH 7.4 knows SHA-2 signatures but leaves them out of what it sends (spec wire-extensions 1). */
@@ -263,6 +321,14 @@ static bool server_takes(const struct client_auth *a, const struct sig_alg *alg)
 	if (str_starts(transport_peer_software(a->transport), "OpenSSH_7.4") && !alg->legacy)
 		return true;
 	return str_names_has(algs, alg->name, strlen(alg->name));
+}
+
+bool auth_key_permits(const struct client_auth *a, const struct auth_key *key, const struct sig_alg *alg)
+{
+	const char *names = a->s.options->pubkey_accepted_algorithms.names;
+
+	return sig_alg_fits(alg, key->public) && names != NULL && str_names_has(names, alg->name, strlen(alg->name)) &&
+		(alg->type != KEY_RSA || key_bits(key->public) >= a->s.options->required_rsa_size);
 }
 
 const struct sig_alg *auth_key_algorithm(const struct client_auth *a, const struct auth_key *key)
@@ -389,13 +455,49 @@ int auth_key_load(struct client_auth *a, struct auth_key *key)
 	return rc;
 }
 
+/* Owner and modes as key_private_load wants them, which would complain aloud. */
+static bool file_is_private(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 && S_ISREG(st.st_mode) && (st.st_uid != getuid() || (st.st_mode & 077) == 0);
+}
+
+int auth_key_load_quietly(struct client_auth *a, struct auth_key *key)
+{
+	char *comment = NULL;
+	struct err e = { 0 };
+	int rc;
+
+	if (key->private != NULL)
+		return 0;
+	if (key->path == NULL || !file_is_private(key->path))
+		return ERR_NONE_FOUND;
+	if (a->s.options->add_keys_to_agent.mode == CLIENT_ASK && a->keys.agent != NULL && !key->in_agent)
+		return ERR_DENIED;
+	rc = key_private_load(key->path, NULL, &key->private, &comment, &e);
+	if (rc == 0 && key->public != NULL && !key_equal_public(key->public, key->private)) {
+		key_free(key->private);
+		key->private = NULL;
+		rc = ERR_DENIED;
+	}
+	if (rc == 0 && key->public == NULL)
+		key->public = key_ref(key->private);
+	if (rc == 0)
+		add_to_agent(a, key, comment != NULL && *comment != '\0' ? comment : key->path);
+	else
+		log_debug2("key %s cannot be used without a question: %s", key->path, err_text(&e));
+	free(comment);
+	return rc;
+}
+
 int auth_key_sign(struct client_auth *a, struct auth_key *key, const struct sig_alg *alg, struct view data, struct buf *out)
 {
 	struct err e = { 0 };
 	size_t before = out->size;
 	int rc;
 
-	if (key->in_agent) {
+	if (key->in_agent && key->private == NULL) {
 		rc = agent_sign(a->keys.agent, key->public, alg, data, out, &e);
 		if (rc == 0)
 			return 0;

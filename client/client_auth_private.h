@@ -49,6 +49,7 @@ struct auth_keys {
 	bool prepared;
 	struct agent *agent;     /* NULL: none */
 	struct auth_key *current;
+	const struct sig_alg *alg;       /* that current was asked or signed with */
 	bool probing;            /* the request that is out asks only whether current would do */
 };
 
@@ -62,6 +63,9 @@ struct client_auth {
 	const struct auth_method *method;        /* whose request is out */
 	unsigned exhausted;                      /* bits by row */
 	char *can_continue;                      /* the server's last list */
+	bool none_tried;
+	unsigned failures;
+	struct auth_login login;                 /* the first request that the server took */
 	unsigned partials, banners;
 	size_t banner_bytes;
 	struct auth_keys keys;
@@ -92,16 +96,27 @@ void auth_keys_clear(struct auth_keys *k);
 struct auth_key *auth_keys_next(struct auth_keys *k);
 /* The private half is read from its file, the passphrase asked for. What is wrong has been said. 0, or negative: no use. */
 int auth_key_load(struct client_auth *a, struct auth_key *key) MUST_USE;
-/* By the agent if it has the key, else by the file. */
+/* The same without a word to anyone: 0 if the private half can be had without a question. */
+int auth_key_load_quietly(struct client_auth *a, struct auth_key *key) MUST_USE;
+/* By the agent if it has the key, unless its private half was read already; else by the file. */
 int auth_key_sign(struct client_auth *a, struct auth_key *key, const struct sig_alg *alg, struct view data, struct buf *out)
 	MUST_USE;
 /* The algorithm to use key with, by PubkeyAcceptedAlgorithms and what the server takes; NULL: it cannot be used (a debug
  * line says why). */
 const struct sig_alg *auth_key_algorithm(const struct client_auth *a, const struct auth_key *key);
+/* Whether PubkeyAcceptedAlgorithms and RequiredRSASize permit key with alg, whatever the server takes. */
+bool auth_key_permits(const struct client_auth *a, const struct auth_key *key, const struct sig_alg *alg);
+/* The remembered key, if those before it are the same as then, or the first; NULL: there is none. */
+struct auth_key *auth_keys_first(struct client_auth *a, const struct auth_login *remembered);
+/* key, alg and before of login. */
+void auth_keys_remember(const struct client_auth *a, const struct auth_key *key, struct auth_login *login);
 /* "PATH TYPE FINGERPRINT explicit agent"; allocated. */
 char *auth_key_describe(const struct client_auth *a, const struct auth_key *key);
 
 /* ---- the methods */
+
+/* The first request of a connection by or about a key (design 4). 1 sent; 0: none would do; negative. */
+int auth_pubkey_first(struct client_auth *a, const struct auth_login *remembered) MUST_USE;
 
 extern const struct auth_method auth_method_none, auth_method_publickey;         /* client_auth.c, client_auth_pubkey.c */
 extern const struct auth_method auth_method_kbdint, auth_method_password;        /* client_auth_kbdint.c, ..._password.c */

@@ -34,6 +34,7 @@ static int pubkey_send_signed(struct client_auth *a, struct auth_key *key, const
 	int rc = 0;
 
 	request_fill(key, alg, &q);
+	a->keys.alg = alg;
 	q.user = (struct view){ (const uint8_t *)a->s.user, strlen(a->s.user) };
 	q.service = (struct view){ (const uint8_t *)USERAUTH_CONNECTION, strlen(USERAUTH_CONNECTION) };
 	if (q.kind == USERAUTH_HOSTBOUND)
@@ -56,6 +57,7 @@ static int pubkey_send_probe(struct client_auth *a, const struct auth_key *key, 
 	struct userauth_request q = { .kind = USERAUTH_PUBLICKEY };
 
 	request_fill(key, alg, &q);
+	a->keys.alg = alg;
 	a->keys.probing = true;
 	return auth_send_request(a, &q, false);
 }
@@ -80,6 +82,55 @@ static int pubkey_try(struct client_auth *a, struct auth_key *key)
 	log_debug("Offering public key: %s", what);
 	free(what);
 	return pubkey_send_probe(a, key, alg);
+}
+
+/* ---- the first request (design 4) */
+
+/* The server's EXT_INFO may be on its way still: RSA only with what it took last time. */
+static const struct sig_alg *first_algorithm(const struct client_auth *a, const struct auth_key *key,
+	const struct auth_login *remembered)
+{
+	const struct sig_alg *alg;
+
+	if (key_type(key->public) != KEY_RSA || transport_server_sig_algs(a->transport) != NULL)
+		return auth_key_algorithm(a, key);
+	if (remembered == NULL)
+		return NULL;
+	alg = sig_alg_find((struct view){ (const uint8_t *)remembered->alg, strlen(remembered->alg) });
+	return alg != NULL && !alg->legacy && auth_key_permits(a, key, alg) ? alg : NULL;
+}
+
+/* Keys of a file that sign by themselves: no token to be touched. */
+static bool signs_alone(const struct auth_key *key)
+{
+	enum key_type type = key_type(key->private);
+
+	return type == KEY_ED25519 || type == KEY_ECDSA || type == KEY_RSA;
+}
+
+int auth_pubkey_first(struct client_auth *a, const struct auth_login *remembered)
+{
+	const struct sig_alg *alg;
+	struct auth_key *key;
+	bool alone;
+	char *what;
+	int rc;
+
+	auth_keys_prepare(a);
+	key = auth_keys_first(a, remembered);
+	if (key == NULL)
+		return 0;
+	alone = auth_key_load_quietly(a, key) == 0 && signs_alone(key);
+	alg = key->public != NULL ? first_algorithm(a, key, remembered) : NULL;
+	if (alg == NULL)
+		return 0;
+	a->keys.current = key;
+	what = auth_key_describe(a, key);
+	log_debug("%s without waiting: %s", alone ? "Signing with public key" : "Offering public key", what);
+	free(what);
+	rc = alone ? pubkey_send_signed(a, key, alg) : pubkey_send_probe(a, key, alg);
+	key->tried = rc != 0;
+	return rc;
 }
 
 static int pubkey_start(struct client_auth *a)

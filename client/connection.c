@@ -40,6 +40,7 @@ struct client {
 	char via[96];                    /* for the line that tells of success */
 	char *key_host;                  /* the name known_hosts files the key under */
 	enum phase phase;
+	bool host_accepted;              /* and our keys are in force; only then is anything said about the user */
 	struct loop_timer *banner_timer, *alive_timer;
 	unsigned alive_unanswered;
 	uint64_t started_ms;
@@ -123,6 +124,16 @@ static int client_check_host_key(void *ctx, struct key *k, struct view blob, str
 	log_debug("Server host key: %s %s", key_type_name(k), print);
 	free(print);
 	return hostkey_check(&w, k, &c->host_key, e);
+}
+
+/* Our NEWKEYS is on its way, so the host key was accepted: authentication need not wait for the server's. It begins at the
+ * end of this turn, when what came with the server's answer, EXT_INFO perhaps, has been read. */
+static void client_session_begun(void *ctx)
+{
+	struct client *c = ctx;
+
+	c->host_accepted = true;
+	loop_defer(c->loop, client_step, c);
 }
 
 static void client_keys_changed(void *ctx)
@@ -321,7 +332,7 @@ static void client_step(void *ctx)
 {
 	struct client *c = ctx;
 
-	if (c->phase == PHASE_EXCHANGE && transport_exchange_count(c->transport) > 0)
+	if (c->phase == PHASE_EXCHANGE && c->host_accepted)
 		client_start_auth(c);
 	else if (c->phase == PHASE_SWITCH && !c->before_switch.list[0])
 		client_none_decide(c);
@@ -411,7 +422,7 @@ static int client_make_transport(struct client *c, struct err *e)
 		.rekey_bytes = o->rekey_limit.bytes, .rekey_seconds = o->rekey_limit.seconds,
 		.compress_level = (int)o->compression_level,
 		.cb = { .ctx = c, .check_host_key = client_check_host_key, .keys_changed = client_keys_changed,
-			.peer_debug = client_peer_debug },
+			.session_begun = client_session_begun, .peer_debug = client_peer_debug },
 	};
 	char *software = o->version_addendum && *o->version_addendum ?
 		str_printf("%s %s", WS_IDENT, o->version_addendum) : mem_strdup(WS_IDENT);

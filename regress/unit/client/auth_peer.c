@@ -222,7 +222,7 @@ static void client_begin(void *ctx)
 	struct client_auth_setup s = {
 		.carrier = p->cc, .options = &p->w.options, .tokens = &p->w.tokens, .user = "alice",
 		.prompt_host = "host.example", .via = "[192.0.2.7]:22", .weakened = p->weakened,
-		.ctx = p, .success = client_success, .failure = client_failure,
+		.remembered = p->remembered, .ctx = p, .success = client_success, .failure = client_failure,
 	};
 	struct err e = { 0 };
 
@@ -239,6 +239,15 @@ static void client_keys(void *ctx)
 		loop_defer(p->loop, client_begin, p);
 }
 
+/* At once, before NEWKEYS and EXT_INFO of the server are read. */
+static void client_session(void *ctx)
+{
+	struct auth_peer *p = ctx;
+
+	if (p->at_once)
+		client_begin(p);
+}
+
 static void nothing(void *ctx)
 {
 }
@@ -247,8 +256,10 @@ static void start_end(struct auth_peer *p, bool server)
 {
 	static const char *const lists[PROPOSAL_COUNT] = { "curve25519-sha256", "ssh-ed25519", "aes128-gcm@openssh.com",
 		"aes128-gcm@openssh.com", "hmac-sha2-256", "hmac-sha2-256", "none", "none", "", "" };
-	struct transport_options o = { .server = server, .software = "Test_1", .cb = { .ctx = p, .check_host_key = client_host_key,
-		.sign_hash = server_sign, .host_key_for = server_host_key, .keys_changed = server ? nothing : client_keys } };
+	struct transport_options o = { .server = server, .software = server && p->software != NULL ? p->software : "Test_1",
+		.cb = { .ctx = p, .check_host_key = client_host_key,
+		.sign_hash = server_sign, .host_key_for = server_host_key, .keys_changed = server ? nothing : client_keys,
+		.session_begun = server ? nothing : client_session } };
 	struct carrier_user u = { .ctx = p, .message = server ? server_message : client_message,
 		.ended = server ? server_ended : client_ended };
 	struct transport **t = server ? &p->st : &p->ct;

@@ -19,6 +19,9 @@ struct auth_peer {
 	void (*respond)(struct auth_peer *p, const struct userauth_info_response *r, unsigned n);
 	const char *sig_algs;            /* server-sig-algs; NULL: no EXT_INFO */
 	bool hostbound, weakened;
+	const char *software;            /* of the server; NULL: of nobody we know */
+	const struct auth_login *remembered;
+	bool at_once;                    /* the client begins before it has the server's NEWKEYS and EXT_INFO */
 	const char *service;             /* name in SERVICE_ACCEPT; NULL: the right one */
 	void *script;                    /* the test's own */
 

@@ -222,14 +222,17 @@ static void ext_info_goes_both_ways(void **state)
 
 	(void)state;
 	pair_init(&p, "ssh-ed25519");
-	p.end[1].opt.ext_names = "publickey-hostbound@openssh.com,channel-echo@wirespeed";
+	p.end[1].opt.ext_names = "publickey-hostbound@openssh.com,channel-echo@wirespeed=65536,other@wirespeed";
 	pair_handshake(&p);
 	assert_string_equal(buf_cstr(&p.end[0].ext), "server-sig-algs=ssh-ed25519,rsa-sha2-512\nping@openssh.com=0\n"
-		"publickey-hostbound@openssh.com=0\nchannel-echo@wirespeed=0\n");
+		"publickey-hostbound@openssh.com=0\nchannel-echo@wirespeed=65536\nother@wirespeed=0\n");
 	assert_string_equal(buf_cstr(&p.end[1].ext), "ext-info-in-auth@openssh.com=0\n");
 	assert_string_equal(transport_server_sig_algs(p.end[0].t), "ssh-ed25519,rsa-sha2-512");
 	assert_true(transport_peer_ext(p.end[0].t, "ping@openssh.com"));
-	assert_true(transport_peer_ext(p.end[0].t, "channel-echo@wirespeed"));
+	assert_string_equal(transport_peer_ext_value(p.end[0].t, "channel-echo@wirespeed"), "65536");
+	assert_string_equal(transport_peer_ext_value(p.end[0].t, "other@wirespeed"), "0");
+	assert_null(transport_peer_ext_value(p.end[0].t, "channel-ech@wirespeed"));
+	assert_null(transport_peer_ext_value(p.end[0].t, "ping@openssh.com"));
 	assert_false(transport_peer_ext(p.end[0].t, "server-sig-algs"));
 	/* The second one, during authentication. */
 	pair_say(&p.end[0], MSG_SERVICE_REQUEST, "ssh-userauth");
@@ -244,6 +247,27 @@ static void ext_info_goes_both_ways(void **state)
 	assert_string_equal(transport_server_sig_algs(p.end[0].t), "ssh-ed25519");
 	assert_int_equal(p.end[0].result, 0);
 	pair_close(&p);
+}
+
+/* Names of our own kind neither go to others nor count when others send them. */
+static void own_names_stay_among_us(void **state)
+{
+	struct pair p;
+	int who;
+
+	(void)state;
+	for (who = 0; who < 2; who++) {
+		pair_init(&p, "ssh-ed25519");
+		p.end[who].opt.software = "Other_1";
+		p.end[1].opt.ext_names = "channel-echo@wirespeed=65536,x@y";
+		pair_handshake(&p);
+		assert_true(transport_peer_ext(p.end[0].t, "x@y"));
+		assert_null(transport_peer_ext_value(p.end[0].t, "channel-echo@wirespeed"));
+		assert_string_equal(buf_cstr(&p.end[0].ext), who == 0 ?
+			"server-sig-algs=ssh-ed25519,rsa-sha2-512\nping@openssh.com=0\nx@y=0\n" :
+			"server-sig-algs=ssh-ed25519,rsa-sha2-512\nping@openssh.com=0\nchannel-echo@wirespeed=65536\nx@y=0\n");
+		pair_close(&p);
+	}
 }
 
 static void send_ext(struct pair_end *e, uint32_t count, const char *name, struct view value)
@@ -615,6 +639,7 @@ int main(void)
 		cmocka_unit_test(what_is_sent_early_leaves_with_newkeys),
 		cmocka_unit_test(one_byte_at_a_time),
 		cmocka_unit_test(ext_info_goes_both_ways),
+		cmocka_unit_test(own_names_stay_among_us),
 		cmocka_unit_test(wrong_ext_info),
 		cmocka_unit_test(ext_info_after_service_is_surplus),
 		cmocka_unit_test(ping_is_answered_after_authentication),
