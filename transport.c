@@ -115,6 +115,7 @@ int transport_in_space(struct transport *t, uint8_t **at, size_t *room)
 
 void transport_in_added(struct transport *t, size_t n)
 {
+	t->heard |= n != 0;
 	packet_in_added(t->packet, n);
 }
 
@@ -325,6 +326,11 @@ const char *transport_peer_software(const struct transport *t)
 enum peer_kind transport_peer_kind(const struct transport *t)
 {
 	return t->kind;
+}
+
+bool transport_peer_silent(const struct transport *t)
+{
+	return !t->heard;
 }
 
 bool transport_negotiation_failed(const struct transport *t)

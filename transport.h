@@ -132,6 +132,7 @@ struct view transport_host_key_signature(const struct transport *t);
 bool transport_negotiation_failed(const struct transport *t);
 const char *transport_peer_software(const struct transport *t);          /* "OpenSSH_9.2p1 Debian-2", "" before */
 enum peer_kind transport_peer_kind(const struct transport *t);
+bool transport_peer_silent(const struct transport *t);                   /* not a byte has come from it */
 /* Peer's server-sig-algs, or NULL; whether it listed ext (spec wire-extensions 4), e.g. "ping@openssh.com". */
 const char *transport_server_sig_algs(const struct transport *t);
 bool transport_peer_ext(const struct transport *t, const char *name);

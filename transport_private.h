@@ -42,6 +42,7 @@ struct transport {
 	char *own_version, *peer_version;        /* without CR LF; peer's NULL until it has come */
 	struct ident_scan ident;
 	enum peer_kind kind;
+	bool heard;                      /* something has come from the peer */
 
 	struct transport_exchange x;
 	unsigned exchanges;              /* finished */

@@ -265,7 +265,7 @@ static const struct conf_row client_rows[] = {
 		.harmless = "no,false"),
 	ROW("NoneSwitchFallback", none_switch_fallback, conf_bool, .def = "no", .flags = NONE_FLAGS,
 		.harmless = "no,false"),
-	ROW("PeerMemory", peer_memory, conf_bool, .def = "yes", .flags = CONF_UNBUILT, .harmless = "no,false"),
+	ROW("PeerMemory", peer_memory, conf_bool, .def = "yes"),
 	ROW("CipherPreference", cipher_preference, conf_word_type, .arg = words_preference, .def = "default",
 		.flags = CONF_UNBUILT, .harmless = "default"),
 

@@ -14,8 +14,10 @@
 #include "channel/carrier.h"
 #include "client/client_auth.h"
 #include "client/connect.h"
+#include "client/guess.h"
 #include "client/hostkey.h"
 #include "client/none_switch.h"
+#include "client/peer_memory.h"
 #include "config.h"
 #include "io/loop.h"
 #include "io/net.h"
@@ -38,6 +40,12 @@ struct client {
 	struct channels *channels;
 	struct hostkey_verdict host_key;
 	char via[96];                    /* for the line that tells of success */
+	char *memory_path;               /* NULL: no peer memory */
+	struct peer_record remembered;
+	bool is_remembered;
+	struct proposal configured;      /* our lists without what memory makes of them */
+	bool nothing_early;              /* the server hung up on what came early */
+	struct err first_err;            /* how */
 	char *key_host;                  /* the name known_hosts files the key under */
 	enum phase phase;
 	bool host_accepted;              /* and our keys are in force; only then is anything said about the user */
@@ -49,8 +57,58 @@ struct client {
 };
 
 static void client_step(void *ctx);
+static int client_begin(struct client *c, struct err *e);
 
 /* ---- endings ---- */
+
+/* Some programs take what comes behind the version line, before theirs was answered, for an attack. A server that says
+ * something else first (that it is full, that we are not wanted) has not been hindered by us. */
+static bool client_may_try_again(const struct client *c, const struct err *e)
+{
+	const struct transport *t = c->transport;
+	bool proxied = c->o->proxy_command != NULL || c->o->proxy_jump.host != NULL;
+
+	if (c->phase != PHASE_EXCHANGE || c->nothing_early || transport_peer_proposal(t)->list[PROPOSAL_KEX] != NULL ||
+	    transport_disconnect_reason(t) != 0)
+		return false;
+	if (e->code != ERR_CLOSED && !(e->code == ERR_IO && str_starts(err_text(e), "connection reset")) &&
+	    !(e->code == ERR_IO && str_starts(err_text(e), "write")))
+		return false;
+	/* A proxy that fails says nothing; and stdin and stdout are no way to call twice. */
+	if (proxied && (transport_peer_silent(t) || strcmp(c->o->proxy_command != NULL ? c->o->proxy_command : "", "-") == 0))
+		return false;
+	return transport_peer_silent(t) || *transport_peer_software(t) != '\0';
+}
+
+static void client_tell_ended(struct client *c, const struct err *e)
+{
+	if (c->setup.events.ended)
+		c->setup.events.ended(c->setup.events.ctx, c, e);
+	c->phase = PHASE_ENDED;
+}
+
+/* Design 4: once more, with nothing early. From the loop: the carrier that ended is not in use. A server that cannot be reached
+ * any more has closed the first connection for reasons of its own, which count. */
+static void client_try_again(void *ctx)
+{
+	struct client *c = ctx;
+	struct client_route route;
+	struct err e = { 0 };
+
+	client_route_close(&c->route);
+	if (client_connect(c->o, c->setup.tokens, c->setup.program, &route, &e) < 0) {
+		log_debug("%s", err_text(&e));
+		client_tell_ended(c, &c->first_err);
+		return;
+	}
+	carrier_free(c->carrier);
+	transport_free(c->transport);
+	c->carrier = NULL;
+	c->transport = NULL;
+	c->route = route;
+	if (client_begin(c, &e) < 0)
+		client_tell_ended(c, &e);
+}
 
 static void client_ended(void *ctx)
 {
@@ -59,10 +117,17 @@ static void client_ended(void *ctx)
 
 	if (c->phase == PHASE_ENDED)
 		return;
+	if (client_may_try_again(c, e)) {
+		log_debug("the server hung up before its KEXINIT (%s): once more, with nothing early", err_text(e));
+		c->nothing_early = true;
+		c->first_err = *e;
+		loop_defer(c->loop, client_try_again, c);
+		return;
+	}
+	if (c->nothing_early && transport_peer_silent(c->transport))
+		e = &c->first_err;
 	log_debug2("connection ended in phase %d: %s", c->phase, err_text(e));
-	if (c->setup.events.ended)
-		c->setup.events.ended(c->setup.events.ctx, c, e);
-	c->phase = PHASE_ENDED;
+	client_tell_ended(c, e);
 }
 
 static void client_auth_failed(void *ctx, const struct err *e)
@@ -79,6 +144,10 @@ void client_report_end(struct client *c, const struct err *e)
 
 	if (e->code == 0)
 		return;
+	if (!c->transport) {
+		log_error("%s: %s", c->setup.program, text);
+		return;
+	}
 	if (transport_disconnect_reason(c->transport) && e->code == ERR_CLOSED) {
 		log_error("Received disconnect from %s port %u:%u: %s", who, port,
 			transport_disconnect_reason(c->transport), transport_disconnect_text(c->transport));
@@ -103,6 +172,11 @@ void client_report_end(struct client *c, const struct err *e)
 }
 
 /* ---- host key ---- */
+
+static struct peer_name client_peer_name(const struct client *c)
+{
+	return (struct peer_name){ .user = c->o->user, .host = c->key_host, .port = c->route.used_port };
+}
 
 static struct hostkey_where client_where(struct client *c)
 {
@@ -133,6 +207,8 @@ static void client_session_begun(void *ctx)
 	struct client *c = ctx;
 
 	c->host_accepted = true;
+	/* A guess is for the first exchange only. */
+	transport_set_proposal(c->transport, &c->configured);
 	loop_defer(c->loop, client_step, c);
 }
 
@@ -157,11 +233,26 @@ static void client_peer_debug(void *ctx, const char *text)
 
 /* ---- the none switch ---- */
 
+/* Once the first command is on its way. */
+static void client_learn(void *ctx)
+{
+	struct client *c = ctx;
+	struct peer_name who = client_peer_name(c);
+	struct peer_record r = { .kind = transport_peer_kind(c->transport) };
+
+	guess_learn(&c->configured, transport_peer_proposal(c->transport), &r);
+	client_auth_login(c->auth, &r.login);
+	peer_memory_store(c->memory_path, &who, &r);
+}
+
 static void client_ready(struct client *c)
 {
 	c->phase = PHASE_READY;
 	if (c->setup.events.ready)
 		c->setup.events.ready(c->setup.events.ctx, c);
+	/* Nothing is learnt from a host that may be the wrong one. */
+	if (c->memory_path != NULL && !c->host_key.weakened)
+		loop_defer(c->loop, client_learn, c);
 }
 
 static struct none_question client_none_question(const struct client *c)
@@ -307,11 +398,18 @@ static void client_authenticated(void *ctx)
 	loop_defer(c->loop, client_step, c);
 }
 
+/* Of no use if another program answers there now. */
+static const struct auth_login *client_remembered_login(const struct client *c)
+{
+	return c->is_remembered && c->remembered.kind == transport_peer_kind(c->transport) ? &c->remembered.login : NULL;
+}
+
 static void client_start_auth(struct client *c)
 {
 	struct client_auth_setup s = {
 		.carrier = c->carrier, .options = c->o, .tokens = c->setup.tokens, .user = c->o->user,
-		.prompt_host = c->key_host, .via = c->via, .weakened = c->host_key.weakened, .ctx = c,
+		.prompt_host = c->key_host, .via = c->via, .weakened = c->host_key.weakened,
+		.remembered = client_remembered_login(c), .ctx = c,
 		.success = client_authenticated, .failure = client_auth_failed,
 	};
 	struct err e = { 0 };
@@ -415,10 +513,35 @@ static void client_proposal(struct client *c, struct proposal *p)
 	proposal_set(p, PROPOSAL_LANG_S2C, "");
 }
 
+/* What is known of this server from earlier, and the guess that follows from it. */
+static void client_use_memory(struct client *c, struct proposal *p)
+{
+	struct peer_name who = client_peer_name(c);
+	struct hostkey_where w = client_where(c);
+	const struct peer_record *r;
+	const struct sig_alg *alg;
+	struct peer_memory m;
+
+	if (c->memory_path == NULL)
+		return;
+	peer_memory_load(&m, c->memory_path);
+	r = peer_memory_find(&m, &who);
+	c->is_remembered = r != NULL;
+	if (r != NULL)
+		c->remembered = *r;
+	peer_memory_clear(&m);
+	if (!c->is_remembered || c->nothing_early)
+		return;
+	alg = sig_alg_find((struct view){ (const uint8_t *)c->remembered.host_key, strlen(c->remembered.host_key) });
+	if (guess_apply(&c->remembered, alg != NULL && hostkey_has_type(&w, alg), p))
+		log_debug("guessing that the server takes %s and %s, as last time", c->remembered.kex, c->remembered.host_key);
+}
+
 static int client_make_transport(struct client *c, struct err *e)
 {
 	const struct client_options *o = c->o;
 	struct transport_options t = {
+		.nothing_early = c->nothing_early,
 		.rekey_bytes = o->rekey_limit.bytes, .rekey_seconds = o->rekey_limit.seconds,
 		.compress_level = (int)o->compression_level,
 		.cb = { .ctx = c, .check_host_key = client_check_host_key, .keys_changed = client_keys_changed,
@@ -427,7 +550,9 @@ static int client_make_transport(struct client *c, struct err *e)
 	char *software = o->version_addendum && *o->version_addendum ?
 		str_printf("%s %s", WS_IDENT, o->version_addendum) : mem_strdup(WS_IDENT);
 
-	client_proposal(c, &t.proposal);
+	client_proposal(c, &c->configured);
+	proposal_copy(&t.proposal, &c->configured);
+	client_use_memory(c, &t.proposal);
 	t.software = software;
 	c->transport = transport_new(&t, e);
 	proposal_clear(&t.proposal);
@@ -445,13 +570,12 @@ static char *client_key_host(const struct client_options *o)
 	return name;
 }
 
-static int client_make(struct client *c, struct err *e)
+/* The protocol, on a route that stands. */
+static int client_begin(struct client *c, struct err *e)
 {
 	const struct client_options *o = c->o;
 	struct carrier_user u = { .ctx = c, .message = client_message, .ended = client_ended };
 
-	if (client_connect(o, c->setup.tokens, c->setup.program, &c->route, e) < 0)
-		return ERR_IO;
 	net_set_tos(c->route.fd_out, c->setup.wants_tty ? o->ipqos.interactive : o->ipqos.bulk);
 	net_set_notsent_lowat(c->route.fd_out, NOTSENT_BYTES);
 	if (client_make_transport(c, e) < 0)
@@ -460,7 +584,8 @@ static int client_make(struct client *c, struct err *e)
 	if (!c->carrier)
 		return ERR_IO;
 	carrier_set_user(c->carrier, &u);
-	c->banner_timer = loop_timer_add(c->loop, client_banner_late, c);
+	if (!c->banner_timer)
+		c->banner_timer = loop_timer_add(c->loop, client_banner_late, c);
 	if (o->connect_timeout_s > 0)
 		loop_timer_arm(c->banner_timer, (uint64_t)o->connect_timeout_s * 1000);
 	return 0;
@@ -476,7 +601,9 @@ struct client *client_new(struct loop *l, const struct client_setup *s, struct e
 	c->route = (struct client_route){ .fd_in = -1, .fd_out = -1 };
 	c->key_host = client_key_host(c->o);
 	c->started_ms = clock_mono_ms();
-	if (client_make(c, e) < 0) {
+	if (c->o->peer_memory)
+		c->memory_path = peer_memory_path(s->tokens->home);
+	if (client_connect(c->o, s->tokens, s->program, &c->route, e) < 0 || client_begin(c, e) < 0) {
 		client_free(c);
 		return NULL;
 	}
@@ -488,6 +615,8 @@ void client_free(struct client *c)
 	if (!c)
 		return;
 	loop_defer_cancel(c->loop, client_step, c);
+	loop_defer_cancel(c->loop, client_try_again, c);
+	loop_defer_cancel(c->loop, client_learn, c);
 	loop_timer_remove(c->banner_timer);
 	loop_timer_remove(c->alive_timer);
 	channels_free(c->channels);
@@ -496,6 +625,8 @@ void client_free(struct client *c)
 	transport_free(c->transport);
 	client_route_close(&c->route);
 	proposal_clear(&c->before_switch);
+	proposal_clear(&c->configured);
+	free(c->memory_path);
 	free(c->key_host);
 	free(c);
 }
@@ -514,14 +645,19 @@ const char *client_peer_address(const struct client *c, uint16_t *port)
 
 void client_disconnect(struct client *c)
 {
-	carrier_disconnect(c->carrier, DISCONNECT_BY_APPLICATION, "disconnected by user", FLUSH_MS);
+	if (c->carrier)
+		carrier_disconnect(c->carrier, DISCONNECT_BY_APPLICATION, "disconnected by user", FLUSH_MS);
 }
 
 void client_log_totals(struct client *c)
 {
-	uint64_t in = transport_bytes(c->transport, PACKET_IN), out = transport_bytes(c->transport, PACKET_OUT);
 	double seconds = (double)(clock_mono_ms() - c->started_ms) / 1000.0;
+	uint64_t in, out;
 
+	if (!c->transport)
+		return;
+	in = transport_bytes(c->transport, PACKET_IN);
+	out = transport_bytes(c->transport, PACKET_OUT);
 	log_verbose("Transferred: sent %llu, received %llu bytes, in %.1f seconds", (unsigned long long)out,
 		(unsigned long long)in, seconds);
 	if (seconds > 0)

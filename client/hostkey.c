@@ -304,6 +304,23 @@ static int load_for_order(const struct hostkey_files *f, struct known_hosts *out
 	return hostkey_files_load(f, f->plain_name, HOSTKEY_REASON_ORDER, NULL, out, e);
 }
 
+bool hostkey_has_type(const struct hostkey_where *w, const struct sig_alg *alg)
+{
+	struct hostkey_files f;
+	struct known_hosts known;
+	struct err inner = { 0 };
+	bool has = false;
+
+	if (hostkey_files_make(w, &f, &inner) == 0) {
+		if (load_for_order(&f, &known, &inner) == 0) {
+			has = type_is_known(&known, alg->key_name);
+			known_hosts_free(&known);
+		}
+		hostkey_files_clear(&f);
+	}
+	return has;
+}
+
 char *hostkey_order(const struct hostkey_where *w)
 {
 	const struct conf_algs *algs = &w->options->host_key_algorithms;

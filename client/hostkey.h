@@ -31,5 +31,7 @@ int hostkey_check(const struct hostkey_where *w, struct key *k, struct hostkey_v
 /* The list to offer: HostKeyAlgorithms with those types first that known_hosts has for the host (spec options-client 6).
  * Allocated. */
 char *hostkey_order(const struct hostkey_where *w);
+/* Whether known_hosts has a key of alg's type for the host. */
+bool hostkey_has_type(const struct hostkey_where *w, const struct sig_alg *alg);
 
 #endif

@@ -9,6 +9,7 @@
  *       read=N        waits for N bytes
  *       disconnect=N:TEXT   an unencrypted SSH_MSG_DISCONNECT with that reason
  *       relay=PORT    goes on as a relay to that port of 127.0.0.1
+ *       no-haste      waits for a line and closes if anything follows it within 200 ms; nothing is consumed
  *       hang          until the peer closes
  *       shut          ends our stream and waits for the end of theirs
  *       reset         closes so that the peer gets a reset
@@ -227,7 +228,30 @@ static void read_line(int fd)
 		;
 }
 
-static void play(int fd, char *step)
+/* A server that takes what comes too early for an attack. */
+static int is_hasty(int fd)
+{
+	static char seen[BLOCK];
+	struct pollfd p = { fd, POLLIN, 0 };
+	ssize_t n = 0;
+	char *end = NULL;
+
+	for (int i = 0; i < 1000 && end == NULL && poll(&p, 1, 10000) == 1; i++) {
+		n = recv(fd, seen, sizeof seen, MSG_PEEK);
+		end = n > 0 ? memchr(seen, '\n', (size_t)n) : NULL;
+		if (n <= 0)
+			return 1;
+	}
+	for (int i = 0; i < 20 && end != NULL && seen + n == end + 1; i++) {
+		poll(NULL, 0, 10);
+		n = recv(fd, seen, sizeof seen, MSG_PEEK);
+		end = n > 0 ? memchr(seen, '\n', (size_t)n) : NULL;
+	}
+	return end == NULL || seen + n != end + 1;
+}
+
+/* False: the connection is over. */
+static int play(int fd, char *step)
 {
 	static const struct linger at_once = { 1, 0 };
 	static char text[BLOCK];
@@ -244,6 +268,8 @@ static void play(int fd, char *step)
 		send_disconnect(fd, arg);
 	} else if (strncmp(step, "relay=", 6) == 0) {
 		relay(fd, fd, connect_to("127.0.0.1", arg), 0);
+	} else if (strcmp(step, "no-haste") == 0) {
+		return !is_hasty(fd);
 	} else if (strcmp(step, "hang") == 0) {
 		read_bytes(fd, (size_t)-1);
 	} else if (strcmp(step, "shut") == 0) {
@@ -255,6 +281,7 @@ static void play(int fd, char *step)
 		fprintf(stderr, "net_tool: %s: no such step\n", step);
 		exit(1);
 	}
+	return 1;
 }
 
 static void serve(int argc, char **argv)
@@ -271,8 +298,8 @@ static void serve(int argc, char **argv)
 	while (connections-- > 0) {
 		int c = accept(fd, NULL, NULL);
 
-		for (int i = first; c >= 0 && i < argc; i++)
-			play(c, argv[i]);
+		for (int i = first; c >= 0 && i < argc && play(c, argv[i]); i++)
+			;
 		close(c);
 	}
 }

@@ -1,0 +1,377 @@
+/* client/peer_memory.c: the file of what is known about servers. Layer: client.
+ *
+ * Fields of a line, separated by one blank: hash, kind, kex, host key, guess, method, key, alg, before. "-" is empty. */
+#include "client/peer_memory.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/path.h"
+#include "base/str.h"
+#include "crypto/digest.h"
+#include "crypto/rand.h"
+#include "wire/buf.h"
+
+#define MAGIC "wirespeed-peers"
+#define FORMAT "1"
+
+enum {
+	FIELDS = 9,
+	LINE_MAX_BYTES = 700,
+	HEAD_FIELDS = 3,
+	/* Records this near the front are not moved there: no write for every connection. */
+	FRONT = 64
+};
+
+static const char *const kinds[] = {
+	[PEER_OTHER] = "other", [PEER_WIRESPEED] = "wirespeed", [PEER_OPENSSH] = "openssh", [PEER_HPN] = "hpn"
+};
+
+void peer_memory_clear(struct peer_memory *m)
+{
+	free(m->v);
+	*m = (struct peer_memory){ .salted = false };
+}
+
+/* ---- reading ---- */
+
+/* One line into exactly `want` fields, cut up in place. */
+static bool split_fields(char *line, char **fields, size_t want)
+{
+	size_t count = 0;
+	char *field;
+
+	while ((field = strsep(&line, " ")) != NULL) {
+		if (count == want || *field == '\0')
+			return false;
+		fields[count++] = field;
+	}
+	return count == want;
+}
+
+static bool is_plain(const char *s)
+{
+	for (; *s != '\0'; s++)
+		if (*s <= ' ' || *s > '~')
+			return false;
+	return true;
+}
+
+/* "-" is "". */
+static bool take_field(char *dst, size_t size, const char *field)
+{
+	return is_plain(field) && str_copy(dst, size, strcmp(field, "-") == 0 ? "" : field);
+}
+
+static int hex_digit(char c)
+{
+	return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+static bool take_hex(uint8_t *out, size_t n, const char *s)
+{
+	if (strlen(s) != 2 * n)
+		return false;
+	for (size_t i = 0; i < n; i++) {
+		int high = hex_digit(s[2 * i]), low = hex_digit(s[2 * i + 1]);
+
+		if (high < 0 || low < 0)
+			return false;
+		out[i] = (uint8_t)(high << 4 | low);
+	}
+	return true;
+}
+
+static bool take_kind(enum peer_kind *out, const char *s)
+{
+	for (size_t i = 0; i < MEM_COUNT(kinds); i++)
+		if (strcmp(s, kinds[i]) == 0) {
+			*out = (enum peer_kind)i;
+			return true;
+		}
+	return false;
+}
+
+static bool take_record(struct peer_entry *out, char *line)
+{
+	struct peer_record *r = &out->record;
+	char *f[FIELDS];
+
+	memset(out, 0, sizeof(*out));
+	if (!split_fields(line, f, FIELDS) || !take_hex(out->hash, sizeof(out->hash), f[0]) || !take_kind(&r->kind, f[1]))
+		return false;
+	if (strcmp(f[4], "yes") != 0 && strcmp(f[4], "no") != 0)
+		return false;
+	r->guess = f[4][0] == 'y';
+	return take_field(r->kex, sizeof(r->kex), f[2]) && take_field(r->host_key, sizeof(r->host_key), f[3]) &&
+		take_field(r->login.method, sizeof(r->login.method), f[5]) &&
+		take_field(r->login.key, sizeof(r->login.key), f[6]) && take_field(r->login.alg, sizeof(r->login.alg), f[7]) &&
+		take_field(r->login.before, sizeof(r->login.before), f[8]);
+}
+
+static bool take_head(struct peer_memory *m, char *line)
+{
+	char *f[HEAD_FIELDS];
+
+	return split_fields(line, f, HEAD_FIELDS) && strcmp(f[0], MAGIC) == 0 && strcmp(f[1], FORMAT) == 0 &&
+		take_hex(m->salt, sizeof(m->salt), f[2]);
+}
+
+/* The next line as a string of its own: 1; 0 at the end; -1 if it is no line. */
+static int next_line(const char **at, size_t *left, char line[LINE_MAX_BYTES])
+{
+	const char *end;
+	size_t n;
+
+	if (*left == 0)
+		return 0;
+	end = memchr(*at, '\n', *left);
+	n = end != NULL ? (size_t)(end - *at) : 0;
+	if (end == NULL || n >= LINE_MAX_BYTES || memchr(*at, '\0', n) != NULL)
+		return -1;
+	memcpy(line, *at, n);
+	line[n] = '\0';
+	*left -= n + 1;
+	*at = end + 1;
+	return 1;
+}
+
+int peer_memory_parse(struct peer_memory *m, const char *text, size_t n, struct err *e)
+{
+	char line[LINE_MAX_BYTES];
+	int r;
+
+	*m = (struct peer_memory){ .salted = true };
+	if (next_line(&text, &n, line) != 1 || !take_head(m, line)) {
+		*m = (struct peer_memory){ .salted = false };
+		return err_set(e, ERR_PEER, "not a file of this kind and version");
+	}
+	m->v = mem_array(PEER_MEMORY_RECORDS_MAX, sizeof(*m->v));
+	while ((r = next_line(&text, &n, line)) == 1) {
+		if (m->count == PEER_MEMORY_RECORDS_MAX || !take_record(&m->v[m->count], line)) {
+			r = -1;
+			break;
+		}
+		m->count++;
+	}
+	if (r == 0)
+		return 0;
+	err_set(e, ERR_PEER, "line %zu is not understood", m->count + 2);
+	peer_memory_clear(m);
+	return ERR_PEER;
+}
+
+/* Only a file that nobody else could have written. The folders above it are the user's business, as with known_hosts. */
+static int read_own_file(const char *path, char **text, size_t *n, struct err *e)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK), rc;
+	struct stat st;
+
+	if (fd < 0)
+		return err_set_errno(e, "open");
+	if (fstat(fd, &st) < 0)
+		rc = err_set_errno(e, "stat");
+	else if (!S_ISREG(st.st_mode) || st.st_uid != geteuid() || (st.st_mode & 077) != 0)
+		rc = err_set(e, ERR_DENIED, "it is not a file of ours alone");
+	else
+		rc = path_read_fd(fd, PEER_MEMORY_FILE_MAX, text, n, e);
+	close(fd);
+	return rc;
+}
+
+void peer_memory_load(struct peer_memory *m, const char *path)
+{
+	struct err e = { 0 };
+	char *text = NULL;
+	size_t n = 0;
+
+	*m = (struct peer_memory){ .salted = false };
+	if (read_own_file(path, &text, &n, &e) < 0 || peer_memory_parse(m, text, n, &e) < 0)
+		log_debug2("peer memory %s: %s", path, err_text(&e));
+	free(text);
+}
+
+/* ---- looking up ---- */
+
+static void hash_name(const struct peer_memory *m, const struct peer_name *who, uint8_t out[PEER_MEMORY_HASH])
+{
+	char *name = str_printf("%s\n%s\n%u", who->user, who->host, who->port);
+	uint8_t hash[DIGEST_MAX] = { 0 };
+
+	if (digest_hmac(DIGEST_SHA256, m->salt, sizeof(m->salt), name, strlen(name), hash) < 0)
+		memset(hash, 0, sizeof(hash));
+	memcpy(out, hash, PEER_MEMORY_HASH);
+	free(name);
+}
+
+static size_t find(const struct peer_memory *m, const uint8_t hash[PEER_MEMORY_HASH])
+{
+	size_t i = 0;
+
+	while (i < m->count && memcmp(m->v[i].hash, hash, PEER_MEMORY_HASH) != 0)
+		i++;
+	return i;
+}
+
+const struct peer_record *peer_memory_find(const struct peer_memory *m, const struct peer_name *who)
+{
+	uint8_t hash[PEER_MEMORY_HASH];
+	size_t i;
+
+	if (m->count == 0)
+		return NULL;
+	hash_name(m, who, hash);
+	i = find(m, hash);
+	return i < m->count ? &m->v[i].record : NULL;
+}
+
+/* ---- changing ---- */
+
+static bool record_equal(const struct peer_record *a, const struct peer_record *b)
+{
+	return a->kind == b->kind && a->guess == b->guess && strcmp(a->kex, b->kex) == 0 &&
+		strcmp(a->host_key, b->host_key) == 0 && strcmp(a->login.method, b->login.method) == 0 &&
+		strcmp(a->login.key, b->login.key) == 0 && strcmp(a->login.alg, b->login.alg) == 0 &&
+		strcmp(a->login.before, b->login.before) == 0;
+}
+
+bool peer_memory_put(struct peer_memory *m, const struct peer_name *who, const struct peer_record *r)
+{
+	struct peer_entry new = { .record = *r };
+	size_t at;
+
+	if (!m->salted) {
+		rand_bytes(m->salt, sizeof(m->salt));
+		m->salted = true;
+	}
+	if (m->v == NULL)
+		m->v = mem_array(PEER_MEMORY_RECORDS_MAX, sizeof(*m->v));
+	hash_name(m, who, new.hash);
+	at = find(m, new.hash);
+	if (at < FRONT && at < m->count && record_equal(&m->v[at].record, r))
+		return false;
+	if (at == m->count && m->count < PEER_MEMORY_RECORDS_MAX)
+		m->count++;
+	else if (at == m->count)
+		at--;            /* the oldest makes room */
+	memmove(m->v + 1, m->v, at * sizeof(*m->v));
+	m->v[0] = new;
+	return true;
+}
+
+/* ---- writing ---- */
+
+static const char *shown(const char *field)
+{
+	return *field != '\0' ? field : "-";
+}
+
+char *peer_memory_text(const struct peer_memory *m)
+{
+	struct buf b = BUF_INIT(PEER_MEMORY_FILE_MAX * 2);
+	char *hex = str_hex(m->salt, sizeof(m->salt)), *text;
+
+	buf_printf(&b, MAGIC " " FORMAT " %s\n", hex);
+	free(hex);
+	for (size_t i = 0; i < m->count; i++) {
+		const struct peer_record *r = &m->v[i].record;
+
+		hex = str_hex(m->v[i].hash, PEER_MEMORY_HASH);
+		buf_printf(&b, "%s %s %s %s %s %s %s %s %s\n", hex, kinds[r->kind], shown(r->kex), shown(r->host_key),
+			r->guess ? "yes" : "no", shown(r->login.method), shown(r->login.key), shown(r->login.alg),
+			shown(r->login.before));
+		free(hex);
+	}
+	text = mem_strndup((const char *)b.data, b.size);
+	buf_free(&b);
+	return text;
+}
+
+/* The folders of path, the nearest two at most: the cache folder itself and ours in it. */
+static int make_folders(const char *path, struct err *e)
+{
+	char *folder = mem_strdup(path), *parent, *slash = strrchr(folder, '/');
+	int rc = 0;
+
+	*slash = '\0';
+	parent = mem_strdup(folder);
+	slash = strrchr(parent, '/');
+	if (slash != NULL && slash != parent) {
+		*slash = '\0';
+		rc = path_make_dir(parent, 0700, e);
+	}
+	if (rc == 0)
+		rc = path_make_dir(folder, 0700, e);
+	free(parent);
+	free(folder);
+	return rc;
+}
+
+static int write_all(int fd, const char *text, size_t n, struct err *e)
+{
+	while (n > 0) {
+		ssize_t done = write(fd, text, n);
+
+		if (done < 0 && errno == EINTR)
+			continue;
+		if (done <= 0)
+			return err_set_errno(e, "write");
+		text += done;
+		n -= (size_t)done;
+	}
+	return 0;
+}
+
+/* As a whole or not at all. Of two that write at once the later one wins: a record less is no harm. */
+static int replace_file(const char *path, const char *text, struct err *e)
+{
+	char *new = str_printf("%s.XXXXXXXXXX", path);
+	int fd = mkostemp(new, O_CLOEXEC), rc;   /* mode 0600 */
+
+	if (fd < 0) {
+		rc = err_set_errno(e, "%s", new);
+		free(new);
+		return rc;
+	}
+	rc = write_all(fd, text, strlen(text), e);
+	if (close(fd) < 0 && rc == 0)
+		rc = err_set_errno(e, "close");
+	if (rc == 0 && rename(new, path) < 0)
+		rc = err_set_errno(e, "rename");
+	if (rc != 0)
+		(void)unlink(new);
+	free(new);
+	return rc;
+}
+
+void peer_memory_store(const char *path, const struct peer_name *who, const struct peer_record *r)
+{
+	struct peer_memory m;
+	struct err e = { 0 };
+	char *text;
+
+	peer_memory_load(&m, path);
+	if (peer_memory_put(&m, who, r)) {
+		text = peer_memory_text(&m);
+		if (make_folders(path, &e) < 0 || replace_file(path, text, &e) < 0)
+			log_debug2("peer memory %s is not written: %s", path, err_text(&e));
+		free(text);
+	}
+	peer_memory_clear(&m);
+}
+
+char *peer_memory_path(const char *home)
+{
+	const char *cache = getenv("XDG_CACHE_HOME");
+
+	/* The XDG base directory specification: a path that is not absolute is ignored. */
+	if (cache != NULL && cache[0] == '/')
+		return str_printf("%s/wirespeed/peers", cache);
+	return home != NULL && home[0] == '/' ? str_printf("%s/.cache/wirespeed/peers", home) : NULL;
+}
