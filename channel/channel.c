@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/str.h"
 #include "channel/channel_private.h"
 #include "io/loop.h"
 #include "transport.h"
@@ -67,7 +68,8 @@ int channel_fail(struct channels *cs, const char *fmt, ...)
 
 struct channel *channels_find(struct channels *cs, uint32_t id)
 {
-	return id < cs->room ? cs->v[id] : NULL;
+	/* A channel that lingers may be in another's slot. */
+	return id < cs->room && cs->v[id] && cs->v[id]->id == id ? cs->v[id] : NULL;
 }
 
 static uint32_t channels_max_packet(struct channels *cs)
@@ -84,36 +86,75 @@ static uint32_t channels_window_cap(struct channels *cs)
 	return transport_peer_kind(cs->transport) == PEER_OPENSSH ? WINDOW_CAP_STOCK : WINDOW_CAP;
 }
 
-struct channel *channel_make(struct channels *cs)
+/* The first free slot from `from` on, made if need be; CHANNELS_MAX: there is none. */
+static size_t channels_free_slot(struct channels *cs, size_t from)
 {
-	struct channel *c;
-	size_t id = 0;
+	size_t slot = from, room = cs->room ? cs->room : 4;
+
+	while (slot < cs->room && cs->v[slot])
+		slot++;
+	if (slot >= CHANNELS_MAX || slot < cs->room)
+		return slot;
+	while (room <= slot)
+		room *= 2;
+	cs->v = mem_resize(cs->v, room, sizeof *cs->v);
+	memset(cs->v + cs->room, 0, (room - cs->room) * sizeof *cs->v);
+	cs->room = room;
+	return slot;
+}
+
+static struct channel *channel_new(struct channels *cs, size_t slot)
+{
+	struct channel *c = mem_zalloc(sizeof *c);
 	uint32_t size = cs->opt.window_initial ? cs->opt.window_initial : WINDOW_DEFAULT;
 
-	while (id < cs->room && cs->v[id])
-		id++;
-	if (id >= CHANNELS_MAX)
-		return NULL;
-	if (id >= cs->room) {
-		size_t room = cs->room ? 2 * cs->room : 4;
-
-		cs->v = mem_resize(cs->v, room, sizeof *cs->v);
-		memset(cs->v + cs->room, 0, (room - cs->room) * sizeof *cs->v);
-		cs->room = room;
-	}
-	c = mem_zalloc(sizeof *c);
 	c->link.ops = &channel_link_ops;
 	c->cs = cs;
-	c->id = (uint32_t)id;
+	c->id = (uint32_t)slot;
+	c->slot = slot;
 	c->link_stderr = -1;
 	c->replies.last = &c->replies.first;
 	c->early_last = &c->early;
 	c->moved_ms = clock_mono_ms();
 	window_init(&c->window, size, channels_window_cap(cs), channels_max_packet(cs));
 	c->window.fixed = cs->opt.window_fixed;
-	cs->v[id] = c;
+	cs->v[slot] = c;
 	cs->count++;
 	return c;
+}
+
+struct channel *channel_make(struct channels *cs)
+{
+	/* Where numbers are the client's choice, those that it may choose are not given away. */
+	size_t slot = channels_free_slot(cs, cs->opt.server && cs->opt.echo_window ? CHANNEL_ECHO_NUMBERS : 0);
+
+	return slot < CHANNELS_MAX ? channel_new(cs, slot) : NULL;
+}
+
+/* CLOSE has gone both ways, so the number is free, but the channel is still busy with what was received. */
+static bool channel_lingers(const struct channel *c)
+{
+	return c->state == CHANNEL_DEAD || (c->sent_close && c->got_close);
+}
+
+struct channel *channel_make_as(struct channels *cs, uint32_t id, bool *taken)
+{
+	struct channel *old = channels_find(cs, id);
+	size_t slot;
+
+	*taken = old && !channel_lingers(old);
+	if (*taken)
+		return NULL;
+	if (old) {
+		slot = channels_free_slot(cs, CHANNEL_ECHO_NUMBERS);
+		if (slot >= CHANNELS_MAX)
+			return NULL;
+		cs->v[slot] = old;
+		cs->v[old->slot] = NULL;
+		old->slot = slot;
+	}
+	slot = channels_free_slot(cs, id);
+	return slot == id ? channel_new(cs, slot) : NULL;
 }
 
 void channel_moved(struct channel *c)
@@ -151,7 +192,7 @@ static void channel_free(struct channel *c)
 
 	run_queue_remove(&cs->interactive, c);
 	run_queue_remove(&cs->bulk, c);
-	cs->v[c->id] = NULL;
+	cs->v[c->slot] = NULL;
 	cs->count--;
 	cs->growth_left += c->window.size > WINDOW_DEFAULT ? c->window.size - WINDOW_DEFAULT : 0;
 	channel_drop_requests(c);
@@ -277,6 +318,34 @@ static void channel_halve_for_tty(struct channel *c)
 		c->window.max_packet = PACKET_OTHERS / 2;
 }
 
+/* Client: what the confirmation will say is known before it comes. */
+static void channel_go_ahead(struct channel *c)
+{
+	if (c->cs->opt.server || c->cs->opt.echo_window == 0 || !c->session || c->id >= CHANNEL_ECHO_NUMBERS)
+		return;
+	c->ahead = true;
+	c->remote_id = c->id;
+	c->remote_left = c->cs->opt.echo_window;
+	c->remote_max_packet = CHANNEL_ECHO_PACKET;
+}
+
+bool channel_is_ahead(const struct channel *c)
+{
+	return c->state == CHANNEL_OPENING && c->ahead;
+}
+
+bool channel_may_send(const struct channel *c)
+{
+	return c->state == CHANNEL_OPEN || channel_is_ahead(c);
+}
+
+uint32_t channel_echo_window(const char *value)
+{
+	uint64_t window;
+
+	return value && str_to_u64(value, CHANNEL_ECHO_PACKET, UINT32_MAX, &window) == 0 ? (uint32_t)window : 0;
+}
+
 struct channel *channel_open(struct channels *cs, const char *type, const struct buf *extra, bool interactive,
 	const struct channel_user *u, struct err *e)
 {
@@ -294,6 +363,7 @@ struct channel *channel_open(struct channels *cs, const char *type, const struct
 	channel_halve_for_tty(c);
 	c->window.left = c->window.size;         /* announced in the open itself */
 	c->window_open = true;
+	channel_go_ahead(c);
 	buf_put_cstring(&b, type);
 	buf_put_u32(&b, c->id);
 	buf_put_u32(&b, c->window.size);
@@ -370,12 +440,14 @@ void channel_advance_close(struct channel *c)
 {
 	bool quiet = c->out.size == 0 && c->err_out.size == 0;
 
-	if (c->state != CHANNEL_OPEN || c->sent_close)
+	if (!channel_may_send(c) || c->sent_close)
 		return;
 	if (c->want_eof && quiet && !c->sent_eof && !c->got_close) {
 		c->sent_eof = true;
 		(void)channel_send(c, MSG_CHANNEL_EOF, NULL);
 	}
+	if (c->state != CHANNEL_OPEN)
+		return;
 	if ((c->want_close && (quiet || c->got_close)) || c->got_close) {
 		c->sent_close = true;
 		pump_stop_source(c);

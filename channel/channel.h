@@ -52,8 +52,21 @@ struct channels_user {
 	void (*ended)(void *ctx);
 };
 
+/* channel-echo@wirespeed, between our own ends (docs/PROTOCOL.md): the server gives a session channel the number that the
+ * client gave it, and has said in EXT_INFO what its first window is, so that the client's requests and data leave with
+ * the open. */
+#define CHANNEL_ECHO "channel-echo@wirespeed"
+enum {
+	CHANNEL_ECHO_NUMBERS = 256,      /* numbers below are kept; others the server gives away itself */
+	CHANNEL_ECHO_PACKET = 32 * 1024, /* largest packet before the confirmation says what the server takes */
+	CHANNEL_ECHO_WINDOW = 2 * 1024 * 1024    /* first window that our server states */
+};
+
 struct channels_options {
 	bool server;
+	/* First window under channel-echo@wirespeed; 0: it is not in force. At the server what it stated, at the client what was
+	 * read in EXT_INFO. */
+	uint32_t echo_window;
 	uint32_t window_cap;             /* 0: by peer kind (WINDOW_CAP, or WINDOW_CAP_STOCK towards OpenSSH) */
 	bool window_fixed;               /* HPNDisabled or TcpRcvBufPoll no */
 	uint32_t window_initial;         /* 0: WINDOW_DEFAULT */
@@ -73,6 +86,11 @@ struct channel *channel_open(struct channels *cs, const char *type, const struct
 	const struct channel_user *u, struct err *e);
 void channel_set_interactive(struct channel *c, bool on);
 uint32_t channel_id(const struct channel *c);            /* ours */
+/* Our open is not confirmed yet, but requests and data leave already (channel-echo@wirespeed): sources may be attached. What
+ * was sent is lost if the open is refused. */
+bool channel_is_ahead(const struct channel *c);
+/* The value of channel-echo@wirespeed as the window it states; 0: none that can be used. */
+uint32_t channel_echo_window(const char *value);
 struct channels *channel_channels(const struct channel *c);
 
 /* Sends a request. reply, if not NULL, is called with the answer (want_reply is then set); replies come in order. Requests

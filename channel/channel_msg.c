@@ -53,18 +53,57 @@ static void channel_set_remote(struct channel *c, uint32_t id, uint32_t window, 
 	c->remote_max_packet = max_packet > REMOTE_PACKET_MOST ? REMOTE_PACKET_MOST : max_packet;
 }
 
+/* channel-echo@wirespeed: a session's number is the client's choice. */
+static bool keeps_number(const struct channels *cs, struct view type, uint32_t id)
+{
+	return cs->opt.server && cs->opt.echo_window != 0 && id < CHANNEL_ECHO_NUMBERS && view_is(type, "session");
+}
+
+static bool number_is_refused(const struct channels *cs, uint32_t id)
+{
+	return id < CHANNEL_ECHO_NUMBERS && (cs->refused[id / 8] >> id % 8 & 1) != 0;
+}
+
+static void set_number_refused(struct channels *cs, uint32_t id, bool refused)
+{
+	uint8_t bit = (uint8_t)(1u << id % 8);
+
+	cs->refused[id / 8] = (uint8_t)(refused ? cs->refused[id / 8] | bit : cs->refused[id / 8] & ~bit);
+}
+
+/* Its first window was stated before it was opened. */
+static struct channel *make_with_number(struct channels *cs, uint32_t id, bool *taken)
+{
+	struct channel *c = channel_make_as(cs, id, taken);
+
+	if (!c)
+		return NULL;
+	if (c->window.size < cs->opt.echo_window)
+		c->window.size = cs->opt.echo_window;
+	if (c->window.cap < c->window.size)
+		c->window.cap = c->window.size;
+	c->window_open = true;
+	return c;
+}
+
 static int take_open(struct channels *cs, struct reader *r)
 {
 	struct view type = reader_string(r);
 	uint32_t id = reader_u32(r), window = reader_u32(r), max_packet = reader_u32(r), reason;
 	struct channel_answer answer = { 0 };
+	bool keep = reader_ok(r) && keeps_number(cs, type, id), taken = false;
 	struct channel *c;
 
 	if (!reader_ok(r) || type.n > TYPE_NAME_MAX)
 		return channel_fail(cs, "malformed channel open");
+	/* What the client has sent behind the open is passed over until it opens the number again. */
+	if (keep)
+		set_number_refused(cs, id, true);
 	if (max_packet < REMOTE_PACKET_LEAST)
 		return channels_refuse(cs, id, OPEN_CONNECT_FAILED, "maximum packet size too small");
-	c = cs->opt.user.open ? channel_make(cs) : NULL;
+	c = !cs->opt.user.open ? NULL : keep ? make_with_number(cs, id, &taken) : channel_make(cs);
+	if (taken)
+		return channel_fail(cs, "channel %u opened twice", id);
 	if (!c)
 		return channels_refuse(cs, id, OPEN_RESOURCE_SHORTAGE, "no more channels");
 	channel_set_remote(c, id, window, max_packet);
@@ -74,8 +113,24 @@ static int take_open(struct channels *cs, struct reader *r)
 		channel_discard(c);
 		return channels_refuse(cs, id, reason, answer.text);
 	}
+	if (keep)
+		set_number_refused(cs, id, false);
 	c->user = answer.user;
 	return channels_confirm(c);
+}
+
+/* What was sent ahead counts against the window that the server says it opened with. */
+static int confirm_ahead(struct channel *c, uint32_t id, uint32_t *window)
+{
+	uint64_t sent = c->cs->opt.echo_window - c->remote_left;
+
+	if (id != c->id)
+		return channel_fail(c->cs, "channel %u did not keep its number", c->id);
+	if (*window < sent)
+		return channel_fail(c->cs, "channel %u: its window is smaller than was stated", c->id);
+	*window -= (uint32_t)sent;
+	c->ahead = false;
+	return 0;
 }
 
 static int take_open_confirmation(struct channels *cs, struct channel *c, struct reader *r)
@@ -86,6 +141,8 @@ static int take_open_confirmation(struct channels *cs, struct channel *c, struct
 		return channel_fail(cs, "malformed channel confirmation");
 	if (c->state != CHANNEL_OPENING)
 		return channel_fail(cs, "channel %u confirmed out of turn", c->id);
+	if (c->ahead && confirm_ahead(c, id, &window) < 0)
+		return ERR_PEER;
 	channel_set_remote(c, id, window, max_packet);
 	if (c->remote_max_packet < REMOTE_PACKET_LEAST)
 		return channel_fail(cs, "channel %u: maximum packet size too small", c->id);
@@ -274,6 +331,8 @@ static int take_channel_message(struct channels *cs, const struct message *m, st
 		if (messages[i].type != m->type)
 			continue;
 		id = reader_u32(r);
+		if (reader_ok(r) && number_is_refused(cs, id))
+			return 0;
 		c = reader_ok(r) ? channels_find(cs, id) : NULL;
 		if (!c)
 			return channel_fail(cs, "message %u for a channel that does not exist", m->type);

@@ -41,6 +41,8 @@ struct channel {
 	struct link link;                /* first: the link is the channel */
 	struct channels *cs;
 	uint32_t id, remote_id;
+	size_t slot;                     /* in channels.v: its id, unless another has that since */
+	bool ahead;                      /* opening, and the peer's number is known: channel-echo@wirespeed */
 	enum channel_state state;
 	struct channel_user user;
 	bool interactive;
@@ -80,17 +82,21 @@ struct channels {
 	struct transport *transport;
 	struct loop *loop;
 	struct channels_options opt;
-	struct channel **v;              /* by id; NULL: free */
+	struct channel **v;              /* by slot; NULL: free */
 	size_t room, count;
 	struct run_queue interactive, bulk;
 	struct reply_queue replies;
 	uint64_t growth_left;
 	uint64_t moved_ms;
 	bool ended, in_pull;
+	uint8_t refused[CHANNEL_ECHO_NUMBERS / 8];       /* numbers whose last open was refused: the peer may not know */
 };
 
 /* channel.c */
 struct channel *channel_make(struct channels *cs);
+/* Under the number that the peer chose. NULL: no room; *taken: an open channel has that number. */
+struct channel *channel_make_as(struct channels *cs, uint32_t id, bool *taken);
+bool channel_may_send(const struct channel *c);  /* open, or ahead */
 void channel_maybe_free(struct channel *c);      /* when nothing is left to do */
 void channel_discard(struct channel *c);         /* one that never opened */
 void channel_refused(struct channel *c, uint32_t reason, const char *text);

@@ -72,7 +72,7 @@ int channel_request(struct channel *c, const char *name, const struct buf *body,
 {
 	if (c->state == CHANNEL_DEAD || c->sent_close || c->cs->ended)
 		return ERR_CLOSED;
-	if (c->state == CHANNEL_OPENING) {
+	if (!channel_may_send(c)) {
 		channel_request_early(c, name, body, reply, ctx);
 		return 0;
 	}

@@ -47,7 +47,7 @@ size_t channel_send_room(struct channel *c)
 	size_t high = carrier_out_high(c->cs->carrier), pending = transport_out_pending(c->cs->transport);
 	size_t room = pending < high ? high - pending : 0;
 
-	if (c->state != CHANNEL_OPEN || c->sent_eof || c->sent_close || c->got_close || c->cs->ended ||
+	if (!channel_may_send(c) || c->sent_eof || c->sent_close || c->got_close || c->cs->ended ||
 	    transport_exchanging(c->cs->transport))
 		return 0;
 	return room < c->remote_left ? room : (size_t)c->remote_left;
@@ -138,7 +138,7 @@ static bool channel_wants_more(const struct channel *c)
  * room in the output, at the next pull. */
 static void channel_produce(struct channel *c)
 {
-	if (c->state != CHANNEL_OPEN)
+	if (!channel_may_send(c))
 		return;
 	c->blocked = false;
 	channel_send_queues(c);

@@ -376,6 +376,7 @@ static void client_authenticated(void *ctx)
 {
 	struct client *c = ctx;
 	struct channels_options o = {
+		.echo_window = channel_echo_window(transport_peer_ext_value(c->transport, CHANNEL_ECHO)),
 		.window_fixed = c->o->hpn_disabled || !c->o->tcp_rcv_buf_poll,
 		.window_initial = c->o->hpn_buffer_size_kib * 1024,
 		.user = { .ctx = c, .open = client_channel_opened, .global_request = client_global_request,

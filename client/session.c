@@ -28,7 +28,7 @@ struct session {
 	const struct client_options *o;
 	struct channel *channel;
 	int status;
-	bool raw, told, failed;
+	bool raw, told, failed, attached;
 	struct termios cooked;
 	struct escape escape;
 };
@@ -219,13 +219,12 @@ static void session_finish(struct session *s, int status)
 	s->setup.done(s->setup.ctx, status);
 }
 
-static void session_opened(void *ctx, struct channel *c, struct reader *extra)
+static void session_attach(struct session *s, struct channel *c)
 {
-	struct session *s = ctx;
 	struct channel_pump p = { .sink = STDOUT_FILENO, .err_source = -1, .err_sink = STDERR_FILENO };
 	struct err e = { 0 };
 
-	(void)extra;
+	s->attached = true;
 	p.source = s->setup.stdin_null ? open("/dev/null", O_RDONLY | O_CLOEXEC) : STDIN_FILENO;
 	if (s->setup.tty) {
 		session_enter_raw(s);
@@ -238,6 +237,15 @@ static void session_opened(void *ctx, struct channel *c, struct reader *extra)
 		log_error("%s", err_text(&e));
 		channel_close(c);
 	}
+}
+
+static void session_opened(void *ctx, struct channel *c, struct reader *extra)
+{
+	struct session *s = ctx;
+
+	(void)extra;
+	if (!s->attached)
+		session_attach(s, c);
 }
 
 static void session_open_failed(void *ctx, struct channel *c, uint32_t reason, const char *text)
@@ -434,6 +442,9 @@ static int session_start_session(struct session *s, const struct channel_user *u
 	if (session_send_start(s) < 0)
 		return err_set(e, ERR_IO, "the request for the command could not be sent: %s",
 			err_text(transport_err(client_transport(s->setup.client))));
+	/* Input need not wait for the confirmation; a terminal does, which stays as it is until there is a session. */
+	if (channel_is_ahead(s->channel) && !s->setup.tty)
+		session_attach(s, s->channel);
 	return 0;
 }
 

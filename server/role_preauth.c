@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -15,6 +16,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "channel/carrier.h"
+#include "channel/channel.h"
 #include "crypto/crypto.h"
 #include "crypto/rand.h"
 #include "io/loop.h"
@@ -315,14 +317,17 @@ static int give_up_rights(struct preauth *p, struct err *e)
 
 static int start_connection(struct preauth *p, struct err *e)
 {
+	char ext_names[128];
 	struct transport_options o = {
 		.server = true, .software = p->setup.software, .proposal = p->setup.proposal,
-		.server_sig_algs = p->setup.server_sig_algs, .ext_names = "publickey-hostbound@openssh.com",
+		.server_sig_algs = p->setup.server_sig_algs, .ext_names = ext_names,
 		.cb = { .ctx = p, .sign_hash = sign_hash, .host_key_for = host_key_for, .keys_changed = keys_changed },
 	};
 	struct userauth_judge judge = { p, judge_request, judge_answers, judge_abandon };
 	struct carrier_user user = { .ctx = p, .message = take_message, .ended = connection_ended };
 
+	(void)snprintf(ext_names, sizeof(ext_names), "publickey-hostbound@openssh.com," CHANNEL_ECHO "=%u",
+		(unsigned)CHANNEL_ECHO_WINDOW);
 	p->transport = transport_new(&o, e);
 	if (p->transport == NULL)
 		return ERR_USAGE;

@@ -301,7 +301,9 @@ static void write_auth_info(struct user *u)
 static int start_channels(struct user *u, struct err *e)
 {
 	struct channels_options o = {
-		.server = true, .window_fixed = u->options.hpn_disabled || !u->options.tcp_rcv_buf_poll,
+		.server = true,
+		.echo_window = transport_peer_kind(u->transport) == PEER_WIRESPEED ? CHANNEL_ECHO_WINDOW : 0,
+		.window_fixed = u->options.hpn_disabled || !u->options.tcp_rcv_buf_poll,
 		.window_initial = u->options.hpn_buffer_size_kib * 1024,
 		.user = { .ctx = u, .open = user_channel_open, .global_request = user_global_request, .all_closed = all_closed,
 			.ended = connection_ended },

@@ -9,6 +9,8 @@ n=0 failed=0
 
 T=$(mktemp -d) || exit 1
 chmod 755 "$T"
+XDG_CACHE_HOME=$T/cache
+export XDG_CACHE_HOME
 daemon=
 cleanup() {
 	[ -z "$daemon" ] || kill "$daemon" 2>/dev/null

@@ -8,6 +8,8 @@ unset MAKEFLAGS MAKELEVEL MFLAGS DESTDIR SSH_AUTH_SOCK
 
 T=$(mktemp -d /tmp/ws-install-XXXXXX) || exit 1
 chmod 755 "$T"
+XDG_CACHE_HOME=$T/cache
+export XDG_CACHE_HOME
 P=$T/opt/hpn-ssh
 n=0
 cleanup() {

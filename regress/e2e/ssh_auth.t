@@ -20,6 +20,8 @@ fi
 n=0 failed=0 daemon='' agent_pid=''
 T=$(mktemp -d "${TMPDIR:-/tmp}/ws-auth.XXXXXX") || exit 1
 chmod 755 "$T"
+XDG_CACHE_HOME=$T/cache
+export XDG_CACHE_HOME
 cleanup() {
 	[ -z "$agent_pid" ] || kill "$agent_pid" 2>/dev/null
 	[ -z "$daemon" ] || kill "$daemon" 2>/dev/null
