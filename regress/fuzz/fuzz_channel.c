@@ -1,6 +1,6 @@
 /* Fuzzes the connection protocol: channels_message() and what it calls, as a client and as a server that accepts sessions
- * with a link. Input: records of type byte, length byte, bytes. The engine beneath is real and keyed; only the wire is left
- * out. */
+ * with a link. The first byte says which, and whether channel-echo@wirespeed is in force; then records of type byte, length
+ * byte, bytes. The engine beneath is real and keyed; only the wire is left out. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -146,10 +146,10 @@ static void channel_replied(void *ctx, struct channel *c, bool ok)
 {
 }
 
-static void run_side(bool server, const uint8_t *p, size_t n)
+static void run_side(bool server, bool echo, const uint8_t *p, size_t n)
 {
 	struct transport_options o = options(true);
-	struct channels_options co = { .server = server,
+	struct channels_options co = { .server = server, .echo_window = echo ? 1 << 16 : 0,
 		.user = { .open = server ? accept_session : NULL, .global_request = global_request } };
 	struct channel_user none = { 0 };
 	struct reader r;
@@ -203,6 +203,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		prepare();
 	if (size < 1)
 		return 0;
-	run_side(data[0] & 1, data + 1, size - 1);
+	run_side(data[0] & 1, data[0] & 2, data + 1, size - 1);
 	return 0;
 }

@@ -1,6 +1,8 @@
 /* The client's authentication against a server that says anything: client_auth_message and every handler of
  * client/client_auth*.c. Input: messages as type, length (one byte; 255 adds the next byte times 16), body; type 0 stands for
- * the right PK_OK. SERVICE_ACCEPT goes before, unless the first byte is 255. The engine, the carrier and the prompts are stand-ins with the same names, defined here, so that the real ones are not linked in. */
+ * the right PK_OK. SERVICE_ACCEPT goes before, unless the first byte is 255; when it is 254, the client goes ahead with its
+ * key. The engine, the carrier and the prompts are stand-ins with the same names, defined here, so that the real ones are not
+ * linked in. */
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -30,6 +32,7 @@ static struct buf accept_body = BUF_INIT(BUF_LIMIT_DEFAULT), pk_ok_body = BUF_IN
 static struct err ended;
 static unsigned sent, answered;
 static bool succeeded, failed;
+static enum peer_kind kind;
 
 /* ---- stand-ins */
 
@@ -64,6 +67,7 @@ struct view transport_host_key_signature(const struct transport *t) { return (st
 const char *transport_server_sig_algs(const struct transport *t) { return "ssh-ed25519"; }
 const char *transport_peer_software(const struct transport *t) { return "Fuzz_1"; }
 bool transport_peer_ext(const struct transport *t, const char *name) { return true; }
+enum peer_kind transport_peer_kind(const struct transport *t) { return kind; }
 bool transport_cipher_none(const struct transport *t) { return false; }
 bool transport_mac_none(const struct transport *t) { return false; }
 
@@ -170,11 +174,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	err_clear(&ended);
 	sent = answered = 0;
 	succeeded = failed = false;
+	kind = size > 0 && data[0] == 254 ? PEER_OPENSSH : PEER_OTHER;
 	a = client_auth_new(&s, NULL);
 	reader_init(&r, data, size);
-	if (size > 0 && data[0] == 255)
+	if (size > 0 && data[0] >= 254)
 		reader_u8(&r);
-	else
+	if (size == 0 || data[0] != 255)
 		deliver(a, &m);
 	while (reader_left(&r) >= 2 && !over()) {
 		m.type = reader_u8(&r);

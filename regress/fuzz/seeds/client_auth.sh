@@ -19,6 +19,9 @@ perl -e '
 		kbdint => failure("keyboard-interactive") . $prompts . msg(60, str("") x 3 . pack("N", 0)) . msg(52, ""),
 		kbdint_no => failure("keyboard-interactive,password") . $prompts . failure("password"),
 		partial => failure("password") . failure("keyboard-interactive", 1) . $prompts . msg(52, ""),
+		key_first => "\xfe" . msg(52, ""),
+		key_first_refused => "\xfe" . failure("publickey,password") . failure("password") . msg(52, ""),
+		key_first_asked => "\xfe" . msg(0, "") . failure("") . failure(""),
 		early => "\xff" . msg(52, ""),
 		service => "\xff" . msg(6, str("ssh-connection")),
 	);

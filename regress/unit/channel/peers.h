@@ -25,6 +25,7 @@ struct peers {
 	uint64_t rekey_bytes;
 	const char *cipher;      /* NULL: aes128-gcm@openssh.com */
 	bool window_fixed;
+	uint32_t client_echo, server_echo;       /* channel-echo@wirespeed */
 };
 
 /* Runs the first exchange and starts the connection protocol on both sides. */

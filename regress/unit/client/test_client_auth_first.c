@@ -327,6 +327,7 @@ static void none_goes_first(void **state)
 		assert_trace(p, "none publickey? publickey!");
 		assert_true(p->success);
 	}
+	p->remembered = NULL;
 	/* A password never goes first, nor does anything when there is no key. */
 	p->weakened = false;
 	p->software = STOCK;
