@@ -28,7 +28,7 @@ struct channel_user {
 	/* The descriptors of a pump: source and error source have ended and all was sent; the sink has taken everything after
 	 * EOF and was closed, or broke. */
 	void (*sources_ended)(void *ctx, struct channel *c);
-	void (*sink_ended)(void *ctx, struct channel *c);
+	void (*sink_ended)(void *ctx, struct channel *c);        /* channel_sink_error tells which */
 	void (*closed)(void *ctx, struct channel *c);    /* CLOSE went both ways (or the connection ended): freed afterwards */
 };
 
@@ -124,6 +124,8 @@ void channel_close(struct channel *c);
 /* Stop reading the source although it has not ended (a tty session whose shell is gone). What was read is sent. */
 void channel_stop_source(struct channel *c);
 bool channel_sources_done(const struct channel *c);
+/* errno of the write that broke the pump's sink (not the extended one's); 0: it took everything so far. */
+int channel_sink_error(const struct channel *c);
 bool channel_is_open(const struct channel *c);
 /* Text injected as if it came from the source, or as extended data type 1 (motd, "Permission denied" texts). */
 void channel_write(struct channel *c, const void *p, size_t n);

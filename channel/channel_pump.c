@@ -41,6 +41,7 @@ struct pump {
 	struct channel *c;
 	struct pump_end source[2], sink[2];      /* 0 data, 1 extended */
 	bool own, told_sources, told_sink;
+	int sink_error;          /* errno that broke the data sink; 0: none */
 	size_t (*filter)(void *ctx, const uint8_t *in, size_t n, uint8_t *out);
 	void *filter_ctx;
 };
@@ -223,11 +224,20 @@ static void pump_sink_told(struct pump *p)
 		c->user.sink_ended(c->user.ctx, c);
 }
 
+int channel_sink_error(const struct channel *c)
+{
+	return c->pump ? c->pump->sink_error : 0;
+}
+
+/* errno tells why. */
 static void pump_sink_broke(struct pump *p, int i)
 {
 	struct channel *c = p->c;
 	struct byte_queue *q = queue_of(c, i);
 	size_t left = q->size;
+
+	if (i == 0)
+		p->sink_error = errno;
 
 	p->sink[i].broken = true;
 	pump_end_close(p, &p->sink[i]);

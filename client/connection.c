@@ -27,7 +27,10 @@
 
 enum phase { PHASE_EXCHANGE, PHASE_AUTH, PHASE_SWITCH, PHASE_READY, PHASE_ENDED };
 
-enum { FLUSH_MS = 1000, NOTSENT_BYTES = 512 * 1024 };
+enum {
+	FLUSH_MS = 1000, NOTSENT_BYTES = 512 * 1024,
+	AUTH_SILENCE_MS = 10 * 1000      /* so long a server may think about a password whatever ServerAlive* say */
+};
 
 struct client {
 	struct loop *loop;
@@ -58,6 +61,7 @@ struct client {
 
 static void client_step(void *ctx);
 static int client_begin(struct client *c, struct err *e);
+static void client_alive(void *ctx);
 
 /* ---- endings ---- */
 
@@ -197,7 +201,14 @@ static int client_check_host_key(void *ctx, struct key *k, struct view blob, str
 	loop_timer_disarm(c->banner_timer);
 	log_debug("Server host key: %s %s", key_type_name(k), print);
 	free(print);
-	return hostkey_check(&w, k, &c->host_key, e);
+	if (hostkey_check(&w, k, &c->host_key, e) < 0)
+		return ERR_DENIED;
+	/* From here on there is no other clock. */
+	if (c->o->server_alive_interval_s) {
+		c->alive_timer = loop_timer_add(c->loop, client_alive, c);
+		loop_timer_arm(c->alive_timer, (uint64_t)c->o->server_alive_interval_s * 1000);
+	}
+	return 0;
 }
 
 /* Our NEWKEYS is on its way, so the host key was accepted: authentication need not wait for the server's. It begins at the
@@ -341,8 +352,6 @@ static void client_none_result(struct client *c)
 
 /* ---- phases ---- */
 
-static void client_alive(void *ctx);
-
 static bool client_global_request(void *ctx, struct view name, struct reader *body, bool want_reply, struct buf *reply)
 {
 	struct client *c = ctx;
@@ -390,10 +399,6 @@ static void client_authenticated(void *ctx)
 	if (!c->channels) {
 		IGNORE_RESULT(carrier_fail(c->carrier, e.code, 0, "%s", err_text(&e)));
 		return;
-	}
-	if (c->o->server_alive_interval_s) {
-		c->alive_timer = loop_timer_add(c->loop, client_alive, c);
-		loop_timer_arm(c->alive_timer, (uint64_t)c->o->server_alive_interval_s * 1000);
 	}
 	c->phase = PHASE_SWITCH;
 	loop_defer(c->loop, client_step, c);
@@ -478,13 +483,19 @@ static void client_alive(void *ctx)
 		loop_timer_arm(c->alive_timer, interval - quiet);
 		return;
 	}
+	/* Before authentication nothing may be asked: a server is given time, and what we took to ask the user does not count. */
+	if (!c->channels && quiet < AUTH_SILENCE_MS) {
+		loop_timer_arm(c->alive_timer, interval);
+		return;
+	}
 	if (c->alive_unanswered >= c->o->server_alive_count_max) {
 		IGNORE_RESULT(carrier_fail(c->carrier, ERR_DENIED, 0, "Timeout, server %s not responding.",
 			c->o->hostname));
 		return;
 	}
 	c->alive_unanswered++;
-	IGNORE_RESULT(channels_global_request(c->channels, "keepalive@openssh.com", NULL, client_alive_answer, c));
+	if (c->channels)
+		IGNORE_RESULT(channels_global_request(c->channels, "keepalive@openssh.com", NULL, client_alive_answer, c));
 	loop_timer_arm(c->alive_timer, interval);
 }
 

@@ -1,6 +1,7 @@
 /* client/session.c: one session of the remote side, tied to our stdin, stdout and stderr. Layer: client. RFC 4254 §6. */
 #include "client/session.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -28,6 +29,7 @@ struct session {
 	const struct client_options *o;
 	struct channel *channel;
 	int status;
+	bool output_lost;                /* stdout did not take all */
 	bool raw, told, failed, attached;
 	struct termios cooked;
 	struct escape escape;
@@ -295,17 +297,24 @@ static bool session_request(void *ctx, struct channel *c, struct view name, stru
 static void session_closed(void *ctx, struct channel *c)
 {
 	struct session *s = ctx;
+	int status = s->setup.kind == SESSION_STDIO_FORWARD && !s->failed ? 0 : s->status;
 
 	(void)c;
 	s->channel = NULL;
-	session_finish(s, s->setup.kind == SESSION_STDIO_FORWARD && !s->failed ? 0 : s->status);
+	session_finish(s, s->output_lost && status == 0 ? STATUS_NONE : status);
 }
 
 /* Our stdout is gone: nothing of what comes is of use any more. */
 static void session_sink_ended(void *ctx, struct channel *c)
 {
 	struct session *s = ctx;
+	int error = channel_sink_error(c);
 
+	/* A reader that has seen enough is no accident; anything else is, and must not look like success. */
+	if (error != 0 && error != EPIPE) {
+		log_error("write to stdout: %s", strerror(error));
+		s->output_lost = true;
+	}
 	if (s->setup.kind == SESSION_STDIO_FORWARD && channel_sources_done(c))
 		channel_close(c);
 }

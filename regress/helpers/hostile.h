@@ -183,8 +183,11 @@ static inline bool hostile_turn(struct hostile *h, int ms)
 
 	if (h->fd < 0)
 		return false;
-	f.events = (short)((h->deaf ? 0 : POLLIN) | (packet_out_pending(h->p) != 0 ? POLLOUT : 0));
+	f.events = (short)((h->deaf ? POLLRDHUP : POLLIN) | (packet_out_pending(h->p) != 0 ? POLLOUT : 0));
 	if (poll(&f, 1, ms) > 0) {
+		/* Even the deaf notice when the other side has gone. */
+		if (f.revents & POLLRDHUP)
+			h->deaf = false;
 		if (f.revents & POLLOUT)
 			hostile_write(h);
 		if (h->fd >= 0 && !h->deaf && (f.revents & (POLLIN | POLLHUP | POLLERR)))
