@@ -23,7 +23,7 @@ ok() {
 "$WS_BUILD/ssh-keygen" -q -t ed25519 -N '' -f "$T/key" || exit 1
 # serve CASE: sets server and port
 serve() {
-	: >"$T/server"
+	: >"$T/server"; rm -f "$T/known"
 	"$H/hostile_server" "$1" >"$T/server" 2>&1 &
 	server=$!
 	until port=$(head -n 1 "$T/server") && [ -n "$port" ]; do sleep 0.02; done

@@ -808,7 +808,7 @@ static const struct {
 	{ "key-other-signature", key_other_signature, E255, "", "signature over the key exchange is wrong" },
 	{ "key-flood", key_flood, "0", "", "" },
 	{ "key-twice", key_twice, E255, "", "KEXINIT came within" },
-	{ "key-then-data", key_then_data, E255, "", "message 94 came out of turn" },
+	{ "key-then-data", key_then_data, E255, "", "(message 94 came out of turn|KEXINIT came within)" },
 	{ "key-newkeys", key_newkeys, E255, "", "NEWKEYS came out of turn" },
 	{ "key-none", key_none, E255, "", "no matching cipher found" },
 	{ "bit-flipped", bit_flipped, E255, "", "message authentication code incorrect|Corrupted MAC" },
