@@ -77,7 +77,7 @@ step checks make_in "$build" check-source
 step build make_in "$build" -s -k -j"$jobs" all helpers
 step unit built unit "$build"
 
-if [ -z "$WS_FULL" ]; then FUZZ_RUNS=${FUZZ_RUNS:-20000}; else FUZZ_RUNS=${FUZZ_RUNS:-1000000}; fi
+if [ -z "$WS_FULL" ]; then FUZZ_RUNS=${FUZZ_RUNS:-4000}; else FUZZ_RUNS=${FUZZ_RUNS:-1000000}; fi
 UBSAN_OPTIONS=print_stacktrace=1${UBSAN_OPTIONS:+:$UBSAN_OPTIONS}
 export FUZZ_RUNS UBSAN_OPTIONS
 step "prepare with sanitizers" prepare "$san" --enable-sanitizers
