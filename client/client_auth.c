@@ -220,7 +220,8 @@ static int on_failure(struct client_auth *a, struct reader *r)
 		remember(a);
 		if (a->method->used != NULL)
 			a->method->used(a);
-		/* What did not do before may do as the second of two. */
+		/* What did not do before may do as the second of two, a key that went first among it. */
+		auth_keys_try_again(&a->keys);
 		a->exhausted = 0;
 		a->password_attempts = a->kbdint_attempts = 0;
 	}

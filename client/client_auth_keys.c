@@ -237,6 +237,12 @@ struct auth_key *auth_keys_next(struct auth_keys *k)
 	return NULL;
 }
 
+void auth_keys_try_again(struct auth_keys *k)
+{
+	for (size_t i = 0; i < k->count; i++)
+		k->v[i].tried = false;
+}
+
 char *auth_key_describe(const struct client_auth *a, const struct auth_key *key)
 {
 	char *print = key->public != NULL ? key_fingerprint(key->public, hostkey_digest(a->s.options)) : NULL;

@@ -94,6 +94,8 @@ void auth_keys_prepare(struct client_auth *a);
 void auth_keys_clear(struct auth_keys *k);
 /* The first key that was not tried; NULL: there are no more. */
 struct auth_key *auth_keys_next(struct auth_keys *k);
+/* All but those that were used count as not tried. */
+void auth_keys_try_again(struct auth_keys *k);
 /* The private half is read from its file, the passphrase asked for. What is wrong has been said. 0, or negative: no use. */
 int auth_key_load(struct client_auth *a, struct auth_key *key) MUST_USE;
 /* The same without a word to anyone: 0 if the private half can be had without a question. */

@@ -177,13 +177,11 @@ static int pubkey_message(struct client_auth *a, const struct message *m)
 	return rc != 0 ? rc : pubkey_start(a);
 }
 
-/* Another key may be wanted next: all are tried again but those that have done their part. */
+/* It has done its part: another key may be wanted next. */
 static void pubkey_used(struct client_auth *a)
 {
 	if (a->keys.current != NULL)
 		a->keys.current->used = true;
-	for (size_t i = 0; i < a->keys.count; i++)
-		a->keys.v[i].tried = false;
 }
 
 const struct auth_method auth_method_publickey = {

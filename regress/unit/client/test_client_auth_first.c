@@ -457,6 +457,42 @@ static void several_steps(void **state)
 	key_free(k);
 }
 
+static void password_then_key(struct auth_peer *p, const struct userauth_request *q, unsigned n)
+{
+	const struct key *k = p->script;
+
+	(void)n;
+	if (q->kind == USERAUTH_PASSWORD)
+		auth_peer_fail(p, "publickey", true);
+	else if (!str_starts(p->trace, "publickey! password "))
+		auth_peer_fail(p, "password", false);
+	else if (!q->has_signature)
+		auth_peer_pk_ok(p, q->alg, q->key_blob);
+	else if (view_equal(q->key_blob, key_blob(k)))
+		auth_peer_succeed(p);
+	else
+		auth_peer_fail(p, "publickey", false);
+}
+
+/* A key that went first in vain is asked for after another step. */
+static void the_key_is_the_second_step(void **state)
+{
+	struct auth_peer *p = at(state);
+	struct key *k = key_new(p, "id", KEY_ED25519, NULL);
+	struct auth_login login;
+
+	p->serve = password_then_key;
+	p->script = k;
+	client_world_answers(&p->w, "secret\n");
+	run(p, "IdentityFile @/id");
+	assert_trace(p, "publickey! password publickey? publickey!");
+	assert_true(p->success);
+	client_auth_login(p->auth, &login);
+	assert_string_equal(login.method, "password");
+	assert_string_equal(login.key, "");
+	key_free(k);
+}
+
 static void what_else_is_remembered(void **state)
 {
 	struct auth_peer *p = at(state);
@@ -478,7 +514,8 @@ int main(void)
 		ROW(a_plain_key_signs_at_once), ROW(before_ext_info), ROW(a_key_with_passphrase_is_asked_about),
 		ROW(an_agent_is_not_asked_to_sign), ROW(a_file_goes_before_the_agent), ROW(adding_to_the_agent),
 		ROW(bad_files_are_quiet_at_first), ROW(none_goes_first), ROW(none_is_not_forgotten),
-		ROW(the_remembered_key_goes_first), ROW(nonsense_in_memory), ROW(several_steps), ROW(what_else_is_remembered),
+		ROW(the_remembered_key_goes_first), ROW(nonsense_in_memory), ROW(several_steps), ROW(the_key_is_the_second_step),
+		ROW(what_else_is_remembered),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
