@@ -15,7 +15,7 @@ if [ "$WS_PRIVATE" = 1 ]; then
 	user=wsuser
 	add_account $user 'right horse'
 fi
-start_ours ours || { ok 1 "our sshd started"; finish; }
+start_ours ours "Subsystem sftp internal-sftp" || { ok 1 "our sshd started"; finish; }
 ours_port=$PORT ours_pid=$PID
 stock_port=
 [ -z "$STOCK_SSHD" ] || ! start_stock stock || { stock_port=$PORT stock_pid=$PID; }
@@ -232,6 +232,50 @@ if [ -n "$stock_port" ]; then
 	no_line "no login was tried" "Failed\|Accepted\|Postponed\|user $user" "$T/stock.log"
 else
 	skip "stock" "no stock sshd here"
+fi
+
+# ---- dropbear, which knows kexguess2 and is nobody that we know
+
+if [ "$WS_PRIVATE" = 1 ] && have dropbear dropbearkey; then
+	dropbear_port=$(free_port)
+	dropbearkey -t ed25519 -f "$T/db_ed25519" >/dev/null 2>&1
+	dropbearkey -y -f "$T/db_ed25519" 2>/dev/null | awk '/^ssh-/ { print "dropbear " $1 " " $2 }' >"$T/dropbear_hosts"
+	dropbear -F -E -p "127.0.0.1:$dropbear_port" -P "$T/db.pid" -r "$T/db_ed25519" >"$T/db.log" 2>&1 </dev/null &
+	dropbear_pid=$!
+	track $dropbear_pid
+	listening() { "$HELPERS/net_tool" relay 127.0.0.1 "$dropbear_port" </dev/null >/dev/null 2>&1; }
+	wait_line 'Not backgrounding' "$T/db.log" && wait_until 10 listening
+	trips dropbear -o "UserKnownHostsFile $T/dropbear_hosts"
+	at_most 8 "dropbear, first contact: none goes first"
+	trips dropbear -v -o "UserKnownHostsFile $T/dropbear_hosts"
+	at_most 5 "dropbear, remembered"
+	is_line "a guess was made" 'guessing that the server takes' "$T/err"
+	is_line "and a key went first" 'Signing with public key without waiting' "$T/err"
+else
+	skip "dropbear" "no dropbear here, or no account of our own"
+fi
+
+# ---- scp: until all is done
+
+if [ -x "$OUR_SCP" ]; then
+	head -c 4096 "$OURS" >"$T/small"
+	chmod 644 "$T/small"
+	# copies WHICH N SOURCE TARGET NAME
+	copies() {
+		eval "trips_port=\$${1}_port trips_pid=\$${1}_pid"
+		limit 120 "$HELPERS/round_trips" -v -l "$relay_port" -s "$trips_pid" -r "$T/trips" "$trips_port" sh -c \
+			"'$OUR_SCP' -q -F '$T/client.conf' -o 'User $user' -o 'HostKeyAlias $1' -P @PORT@ $3 $4 && echo out" \
+			>"$T/out" 2>"$T/err" </dev/null
+		status=$? trips=$(cat "$T/trips")
+		at_most "$2" "scp, $5"
+	}
+	trips ours
+	there=/tmp/ws-trips.$$
+	copies ours 7 "$T/small" "peer:$there" "ours, a file up"
+	copies ours 7 "peer:$there" "$T/back" "ours, a file down"
+	cmp "$T/small" "$T/back"
+	ok $? "it is the same" "$T/err"
+	rm -f "$there"
 fi
 
 # ---- those who take haste for an attack
