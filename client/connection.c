@@ -525,13 +525,21 @@ static void client_proposal(struct client *c, struct proposal *p)
 	proposal_set(p, PROPOSAL_LANG_S2C, "");
 }
 
+/* Whether the user knows the host by a key of the remembered type. */
+static bool client_knows_type(struct client *c)
+{
+	const char *name = c->remembered.host_key;
+	const struct sig_alg *alg = sig_alg_find((struct view){ (const uint8_t *)name, strlen(name) });
+	struct hostkey_where w = client_where(c);
+
+	return alg != NULL && hostkey_has_type(&w, alg);
+}
+
 /* What is known of this server from earlier, and the guess that follows from it. */
 static void client_use_memory(struct client *c, struct proposal *p)
 {
 	struct peer_name who = client_peer_name(c);
-	struct hostkey_where w = client_where(c);
 	const struct peer_record *r;
-	const struct sig_alg *alg;
 	struct peer_memory m;
 
 	if (c->memory_path == NULL)
@@ -544,8 +552,9 @@ static void client_use_memory(struct client *c, struct proposal *p)
 	peer_memory_clear(&m);
 	if (!c->is_remembered || c->nothing_early)
 		return;
-	alg = sig_alg_find((struct view){ (const uint8_t *)c->remembered.host_key, strlen(c->remembered.host_key) });
-	if (guess_apply(&c->remembered, alg != NULL && hostkey_has_type(&w, alg), p))
+	/* known_hosts is not read once more, nor KnownHostsCommand run, where the order of the list says it all. */
+	if (guess_apply(&c->remembered, false, p) ||
+	    (c->remembered.guess && client_knows_type(c) && guess_apply(&c->remembered, true, p)))
 		log_debug("guessing that the server takes %s and %s, as last time", c->remembered.kex, c->remembered.host_key);
 }
 
