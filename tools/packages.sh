@@ -8,7 +8,8 @@ NEEDED_TO_TEST='perl:bin/prove libcmocka-dev:include/cmocka.h openssl:bin/openss
 WANTED_TO_TEST='openssh-client:bin/ssh openssh-server:sbin/sshd openssh-sftp-server:lib/openssh/sftp-server procps:bin/pgrep
 iproute2:bin/ss dropbear-bin:sbin/dropbear putty-tools:bin/plink python3-paramiko:lib/python3/dist-packages/paramiko
 python3-asyncssh:lib/python3/dist-packages/asyncssh libssh-dev:include/libssh/libssh.h curl:bin/curl lftp:bin/lftp
-rsync:bin/rsync sshfs:bin/sshfs git:bin/git xauth:bin/xauth mandoc:bin/mandoc'
+rsync:bin/rsync sshfs:bin/sshfs git:bin/git xauth:bin/xauth mandoc:bin/mandoc
+netcat-openbsd:bin/nc expect:bin/expect strace:bin/strace'
 
 # missing PAIRS: the packages whose file is nowhere.
 missing() {
