@@ -64,15 +64,13 @@ done
 # ---- one that stalls
 
 mkfifo "$T/slow"
-"$OURS" -F "$T/client.conf" -p "$plain" peer "echo \$PPID >$T/work/session; cat /dev/zero" >"$T/slow" 2>"$T/log" </dev/null &
+"$OURS" -F "$T/client.conf" -p "$plain" peer "echo \$\$ >$T/work/cat; exec cat /dev/zero" >"$T/slow" 2>"$T/log" </dev/null &
 pid=$!
 track $pid
 exec 3<"$T/slow"
-wait_until 10 test -s "$T/work/session"
-session=$(cat "$T/work/session")
-taken() { sed -n 's/^wchar: //p' /proc/$session/io; }
-stalled() { a=$(taken); sleep 0.3; [ "${a:-0}" -gt 100000 ] && [ "$a" = "$(taken)" ]; }
-wait_until 30 stalled
+wait_until 10 test -s "$T/work/cat"
+command=$(cat "$T/work/cat") session=$(parent_of "$(cat "$T/work/cat")")
+wait_until 30 has_stalled "$command" wchar
 ok $? "a reader that stalls stops the command"
 ours_peak=$(memory_peak_kib $pid) theirs_peak=$(memory_peak_kib $session)
 ok "$([ "${ours_peak:-999999}" -lt 65536 ] && [ "${theirs_peak:-999999}" -lt 65536 ]; echo $?)" \

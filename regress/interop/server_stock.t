@@ -39,15 +39,13 @@ is "all of the input, $((runs / 8)) times" $same $((runs / 8))
 # ---- those who do not read
 
 mkfifo "$T/slow"
-"$STOCK_SSH" -q -F "$T/client.conf" -p "$plain" peer 'echo $PPID >'"$T/work/session"'; cat /dev/zero' >"$T/slow" 2>"$T/log" </dev/null &
+"$STOCK_SSH" -q -F "$T/client.conf" -p "$plain" peer 'echo $$ >'"$T/work/cat"'; exec cat /dev/zero' >"$T/slow" 2>"$T/log" </dev/null &
 pid=$!
 track $pid
 exec 3<"$T/slow"
-wait_until 10 test -s "$T/work/session"
-session=$(cat "$T/work/session")
-taken() { sed -n 's/^wchar: //p' /proc/$session/io; }
-stalled() { a=$(taken); sleep 0.3; [ "${a:-0}" -gt 100000 ] && [ "$a" = "$(taken)" ]; }
-wait_until 20 stalled
+wait_until 10 test -s "$T/work/cat"
+command=$(cat "$T/work/cat") session=$(parent_of "$(cat "$T/work/cat")")
+wait_until 20 has_stalled "$command" wchar
 ok $? "a client that does not read stops the command"
 peak=$(memory_peak_kib $session)
 ok "$([ "${peak:-999999}" -lt 65536 ]; echo $?)" "and the session's memory is bounded ($peak KiB)"
@@ -61,13 +59,12 @@ wait_until 10 is_gone "$session"
 ok $? "the session ends with its client"
 
 mkfifo -m 666 "$T/work/sink"
-at "$plain" "echo \$PPID >$T/work/session; cat >$T/work/sink; echo over" </dev/zero >"$T/out" 2>"$T/log" &
+"$STOCK_SSH" -q -F "$T/client.conf" -p "$plain" peer "echo \$PPID >$T/work/session; cat >$T/work/sink" </dev/zero >"$T/out" 2>"$T/log" &
 pid=$!
 track $pid
 exec 3<"$T/work/sink"
 session=$(cat "$T/work/session")
-taken() { sed -n 's/^rchar: //p' /proc/$session/io; }
-wait_until 20 stalled
+wait_until 20 has_stalled $pid rchar
 ok $? "a command that does not read stops the client"
 peak=$(memory_peak_kib $session)
 # What the client may send before it must wait is the window, which grows to 15 MiB for this kind of client.

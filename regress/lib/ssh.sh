@@ -201,16 +201,23 @@ limit() { timeout -k 5 "$@"; }
 
 # wait_until SECONDS COMMAND...: until the command succeeds.
 wait_until() {
-	wait_left=$(($1 * 50))
+	wait_end=$(($(date +%s) + $1))
 	shift
 	until "$@"; do
-		wait_left=$((wait_left - 1))
-		[ $wait_left -gt 0 ] || return 1
+		[ "$(date +%s)" -lt $wait_end ] || return 1
 		sleep 0.02
 	done
 }
 wait_line() { wait_until "${3:-10}" grep -q -e "$1" "$2" 2>/dev/null; }	# PATTERN FILE [SECONDS]
 is_gone() { ! kill -0 "$1" 2>/dev/null; }
+# has_stalled PID FIELD: rchar or wchar in /proc/PID/io is something and does not grow any more. Not for our own sessions, which
+# nobody may look into.
+has_stalled() {
+	stall_before=$(sed -n "s/^$2: //p" "/proc/$1/io")
+	sleep 0.3
+	[ "${stall_before:-0}" -gt 100000 ] && [ "$stall_before" = "$(sed -n "s/^$2: //p" "/proc/$1/io")" ]
+}
+parent_of() { sed -n 's/^PPid:[[:space:]]*//p' "/proc/$1/status"; }
 memory_peak_kib() { sed -n 's/^VmHWM:[[:space:]]*\([0-9]*\) kB/\1/p' "/proc/$1/status"; }
 
 free_port() { "$HELPERS/net_tool" free-port; }
