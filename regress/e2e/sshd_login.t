@@ -141,7 +141,8 @@ is "$(on -o HostKeyAlgorithms=ecdsa-sha2-nistp256 $host 'echo in')" in "HostKeyA
 serve "RekeyLimit 64K"
 head -c 3000000 /dev/urandom >"$T/data"
 is "$(on $host cat <"$T/data" | sha256sum)" "$(sha256sum <"$T/data")" "the server re-keys every 64 KB"
-[ "$(grep -c "Ltype: Kex" "$T/log")" -gt 10 ]
+# How often depends on how much the client has in flight when an exchange begins: up to its whole window.
+[ "$(grep -c "Ltype: Kex" "$T/log")" -gt 3 ]
 ok $? "many times"
 serve "UseDNS yes"
 is "$(on $host 'echo in')" in "UseDNS"
