@@ -448,7 +448,9 @@ void channel_advance_close(struct channel *c)
 	}
 	if (c->state != CHANNEL_OPEN)
 		return;
-	if ((c->want_close && (quiet || c->got_close)) || c->got_close) {
+	if (c->got_close)
+		pump_stop_source(c);
+	if ((c->want_close && (quiet || c->got_close)) || (c->got_close && !c->hold_close)) {
 		c->sent_close = true;
 		pump_stop_source(c);
 		(void)channel_send(c, MSG_CHANNEL_CLOSE, NULL);
@@ -465,6 +467,12 @@ void channel_send_eof(struct channel *c)
 void channel_close(struct channel *c)
 {
 	c->want_eof = c->want_close = true;
+	channel_advance_close(c);
+}
+
+void channel_hold_close(struct channel *c, bool on)
+{
+	c->hold_close = on;
 	channel_advance_close(c);
 }
 

@@ -121,6 +121,9 @@ int channel_attach(struct channel *c, const struct channel_pump *p, struct err *
 /* After queued output: EOF; then CLOSE. channel_close is what ends a channel: exit-status must have been sent before. */
 void channel_send_eof(struct channel *c);
 void channel_close(struct channel *c);
+/* While it is on, a CLOSE of the peer is answered only after channel_close: exit-status has yet to come (PuTTY closes as soon as
+ * EOF went both ways). The sources end with that CLOSE without a word; what had come before still reaches the sink. */
+void channel_hold_close(struct channel *c, bool on);
 /* Stop reading the source although it has not ended (a tty session whose shell is gone). What was read is sent. */
 void channel_stop_source(struct channel *c);
 bool channel_sources_done(const struct channel *c);

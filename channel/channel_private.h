@@ -53,6 +53,7 @@ struct channel {
 	uint32_t remote_max_packet;
 	struct byte_queue out, err_out;  /* staged text */
 	bool want_eof, sent_eof, want_close, sent_close, got_close;
+	bool hold_close;                 /* the peer's CLOSE waits for ours */
 	bool lent_extended;              /* what write_head shall write */
 	bool blocked;                    /* a lend came out short: wants the next pull */
 	bool ready;                      /* in a run queue */

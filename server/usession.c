@@ -230,8 +230,8 @@ void usession_finish_when_done(struct usession *s)
 {
 	if (s->c == NULL || s->closing || !s->exited)
 		return;
-	/* A peer that wants no more (eow) ended the sources without a word to us. */
-	if (!s->sources_ended && !channel_sources_done(s->c))
+	/* A peer that wants no more (eow, CLOSE) ended the sources without a word to us. */
+	if (!s->sources_ended && channel_is_open(s->c) && !channel_sources_done(s->c))
 		return;
 	s->closing = true;
 	channel_close(s->c);

@@ -258,6 +258,8 @@ bool usession_start_program(struct usession *s, struct err *e)
 	pump.sink = ours.sink;
 	pump.err_source = ours.err_source;
 	channel_set_interactive(s->c, s->has_tty);
+	/* The status is owed also to a peer that closes before the program has ended; a terminal is hung up by that. */
+	channel_hold_close(s->c, !s->has_tty);
 	if (channel_attach(s->c, &pump, e) < 0)
 		return false;
 	return ok;

@@ -74,6 +74,9 @@ is "a terminal: status" $? 6
 is_line "a terminal" '/dev/pts/' "$T/out"
 printf 'echo from a shell; exit 9\n' | put $plain -l "$LOGIN" -T 127.0.0.1 >"$T/out" 2>"$T/log"
 is "a shell" "$? $(cat "$T/out")" "9 from a shell"
+# PuTTY closes the channel as soon as both sides have said EOF.
+put $plain -l "$LOGIN" 127.0.0.1 'exec >&- 2>&-; sleep 0.5; exit 3' >"$T/out" 2>"$T/log" </dev/null
+is "a status that comes after the end of output" $? 3
 same=0 wanted=$(seq 1 200000 | sha256sum)
 for i in 1 2 3 4 5 6 7 8; do
 	got=$( { put $often -l "$LOGIN" 127.0.0.1 'seq 1 200000; exit 7' </dev/null 2>>"$T/log"; echo $? >"$T/status"; } |

@@ -9,6 +9,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 #include <fcntl.h>
+#include <errno.h>
+#include <signal.h>
 #include <cmocka.h>
 
 #include "base/mem.h"
@@ -417,6 +419,46 @@ static void test_eof_goes_through_a_pump(void **state)
 	peers_stop(&p);
 }
 
+/* A peer that closes before the program has ended: its CLOSE is answered after the exit status, and its data arrives. */
+static void test_close_is_held_for_the_status(void **state)
+{
+	struct peers p = { 0 };
+	struct command server = { .env_seen = true }, client = { 0 };
+	struct channel_user u = { .ctx = &client, .request = client_request, .closed = client_closed };
+	struct buf b = BUF_INIT(100);
+	char got[16] = "";
+	ssize_t n = -1;
+	struct channel *c;
+
+	assert_int_equal(pipe2(server.in, O_CLOEXEC | O_NONBLOCK), 0);
+	assert_int_equal(pipe2(server.out, O_CLOEXEC | O_NONBLOCK), 0);
+	p.server_user = (struct channels_user){ .ctx = &server, .open = accept_command };
+	peers_start(&p);
+	c = channel_open(p.client.channels, "session", NULL, false, &u, NULL);
+	session_string_put(&b, "cat");
+	assert_int_equal(channel_request(c, "exec", &b, exec_reply, &client), 0);
+	client.replies = 1;
+	peers_run_until(&p, &client.exec_ok);
+	channel_hold_close(server.channel, true);
+	channel_write(c, "hello", 5);
+	channel_close(c);
+	for (n = -1; n != 0; n = read(server.in[0], got, sizeof got))
+		assert_int_equal(loop_turn(p.loop, 100, NULL), 0);
+	assert_string_equal(got, "hello");
+	/* The reader of the program's output is gone, the channel is not. */
+	(void)signal(SIGPIPE, SIG_IGN);
+	while ((n = write(server.out[1], "x", 1)) == 1)
+		assert_int_equal(loop_turn(p.loop, 100, NULL), 0);
+	assert_int_equal(errno, EPIPE);
+	assert_false(client.closed);
+	server_sources_ended(&server, server.channel);
+	peers_run_until(&p, &client.closed);
+	close(server.in[0]);
+	close(server.out[1]);
+	buf_free(&b);
+	peers_stop(&p);
+}
+
 /* ---- peers that break the rules: each ends the connection ---- */
 
 struct raw { uint8_t type; const char *bytes; size_t n; };
@@ -504,7 +546,8 @@ int main(void)
 		cmocka_unit_test(test_link_both_ways), cmocka_unit_test(test_link_small_bites), cmocka_unit_test(test_link_nothing),
 		cmocka_unit_test(test_rekeying_under_load), cmocka_unit_test(test_stalled_reader_stops_the_sender),
 		cmocka_unit_test(test_refused_open), cmocka_unit_test(test_pump_and_requests),
-		cmocka_unit_test(test_eof_goes_through_a_pump), cmocka_unit_test(test_broken_rules),
+		cmocka_unit_test(test_eof_goes_through_a_pump), cmocka_unit_test(test_close_is_held_for_the_status),
+		cmocka_unit_test(test_broken_rules),
 		cmocka_unit_test(test_more_than_the_window), cmocka_unit_test(test_vanishing_peer_tells_everybody),
 	};
 
