@@ -13,7 +13,7 @@ def say(good, name, why=""):
 
 
 def same(name, got, wanted):
-    say(got == wanted, name, "got: %.200r\nwanted: %.200r" % (got, wanted))
+    say(got == wanted, name, "got: %.2000r\nwanted: %.200r" % (got, wanted))
 
 
 def skip(name):

@@ -490,6 +490,7 @@ static void test_broken_rules(void **state)
 		{ MSG_CHANNEL_DATA, "\0\0", 2 },
 		{ MSG_CHANNEL_WINDOW_ADJUST, "\0\0\0\0" "\xff\xff\xff\xff", 8 },   /* beyond 2^32-1 */
 		{ MSG_CHANNEL_WINDOW_ADJUST, "\0\0\0\0" "\0", 5 },
+		{ MSG_CHANNEL_WINDOW_ADJUST, "\0\0", 2 },
 		{ MSG_CHANNEL_OPEN_CONFIRMATION, "\0\0\0\0" "\0\0\0\0" "\0\0\1\0" "\0\0\1\0", 16 },   /* nobody asked */
 		{ MSG_CHANNEL_OPEN_FAILURE, "\0\0\0\0" "\0\0\0\1" "\0\0\0\0" "\0\0\0\0", 16 },
 		{ MSG_CHANNEL_SUCCESS, "\0\0\0\0", 4 },                           /* nothing was asked */
@@ -500,6 +501,26 @@ static void test_broken_rules(void **state)
 
 	for (size_t i = 0; i < MEM_COUNT(rows); i++)
 		break_rule(&rows[i]);
+}
+
+/* Room for a channel that is gone: what some peers send after their CLOSE. */
+static void test_late_window_adjust(void **state)
+{
+	struct peers p = { 0 };
+	struct talker client = { .to_send = 300000, .expect = 300001 }, server = { .to_send = 300001, .expect = 300000 };
+	struct buf b = BUF_INIT(16);
+
+	talk(&p, &client, &server);
+	peers_run_until(&p, &client.opened);
+	buf_put_u32(&b, 7);
+	buf_put_u32(&b, 1000);
+	assert_int_equal(transport_send(p.client.transport, MSG_CHANNEL_WINDOW_ADJUST, &b), 0);
+	talker_send(&server);
+	peers_run_until(&p, &client.done);
+	peers_run_until(&p, &server.done);
+	assert_int_equal(carrier_err(p.server.carrier)->code, 0);
+	buf_free(&b);
+	peers_stop(&p);
 }
 
 static void test_more_than_the_window(void **state)
@@ -548,6 +569,7 @@ int main(void)
 		cmocka_unit_test(test_refused_open), cmocka_unit_test(test_pump_and_requests),
 		cmocka_unit_test(test_eof_goes_through_a_pump), cmocka_unit_test(test_close_is_held_for_the_status),
 		cmocka_unit_test(test_broken_rules),
+		cmocka_unit_test(test_late_window_adjust),
 		cmocka_unit_test(test_more_than_the_window), cmocka_unit_test(test_vanishing_peer_tells_everybody),
 	};
 
