@@ -112,7 +112,7 @@ static inline void hostile_take_engine(struct hostile *h)
 	struct message m;
 	int r;
 
-	while ((r = transport_next(h->t, &m)) == 1)
+	while ((r = h->quiet_engine ? packet_next(h->p, &m) : transport_next(h->t, &m)) == 1)
 		hostile_message(h, &m);
 	if (r == ERR_CLOSED && transport_disconnect_reason(h->t) != 0 && h->end == END_OPEN) {
 		h->end = END_DISCONNECT;

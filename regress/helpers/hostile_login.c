@@ -594,6 +594,29 @@ static void kbdint_unasked(struct hostile *h)
 		h->end = END_RESET;
 }
 
+/* How long refusals take: of "none" as the first request, of a key that is not listed, and of a password. In microseconds. */
+static void timing(struct hostile *h)
+{
+	static const enum userauth_kind kinds[] = { USERAUTH_NONE, USERAUTH_PUBLICKEY, USERAUTH_PASSWORD };
+	struct err e = { 0 };
+	struct key *k = key_generate(KEY_ED25519, 0, &e);
+
+	start(h);
+	for (unsigned i = 0; i < MEM_COUNT(kinds); i++) {
+		struct userauth_request q = request(h, kinds[i]);
+		uint64_t from;
+
+		q.alg = text("ssh-ed25519");
+		q.key_blob = key_blob(k);
+		q.password = text("wrong");
+		from = clock_mono_us();
+		send_request(h, &q);
+		(void)hostile_until(h, MSG_USERAUTH_FAILURE, i + 1);
+		printf("%s=%llu ", userauth_kind_name(kinds[i]), (unsigned long long)(clock_mono_us() - from));
+	}
+	key_free(k);
+}
+
 #define AUTH "(authenticating|invalid) user [^ ]* "
 #define WITH "Connection with (" AUTH ")?@ ended: "
 #define MALFORMED WITH "authentication request (is too short or malformed|is too long|has .* too many)"
@@ -658,5 +681,6 @@ const struct hostile_case hostile_cases[] = {
 	{ ".kbdint-answers", kbdint_answers, END_DISCONNECT, WITH "response to a request", NULL },
 	{ ".kbdint-too-many", kbdint_too_many, END_OPEN, "wrong number of answers from @", NULL },
 	{ ".kbdint-unasked", kbdint_unasked, END_OPEN, NULL, NULL },
+	{ ".timing", timing, END_OPEN, NULL, NULL },
 	{ NULL, NULL, 0, NULL, NULL }
 };

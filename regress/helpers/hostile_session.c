@@ -630,10 +630,12 @@ static void kexinit_body(struct buf *b, const char *kex, const char *cipher)
 	proposal_clear(&p);
 }
 
+/* A KEXINIT behind which the engine does not stand. */
 static void kexinit(struct hostile *h)
 {
 	struct buf b;
 
+	h->quiet_engine = true;
 	kexinit_body(&b, "curve25519-sha256", NULL);
 	hostile_say(h, MSG_KEXINIT, &b);
 }
@@ -663,7 +665,9 @@ static void data_after_kexinit(struct hostile *h)
 	open_session(h);
 	exec(h, "cat");
 	kexinit(h);
+	/* asyncssh does so, and it is taken; but the exchange does not go on by it. */
 	data(h, theirs, 1000);
+	bytes(h, MSG_USERAUTH_FAILURE, "", 0);
 	wait_end(h);
 }
 
@@ -681,7 +685,7 @@ static void ping_in_exchange(struct hostile *h)
 static void requests_in_exchange(struct hostile *h)
 {
 	kexinit(h);
-	for (int i = 0; i < 1000; i++)
+	for (int i = 0; i < 100000; i++)
 		one_global(h);
 	wait_end(h);
 }
@@ -852,9 +856,9 @@ const struct hostile_case hostile_cases[] = {
 	{ "kexinit-twice", kexinit_twice, END_DISCONNECT, ENDED "KEXINIT came within a key exchange", NULL },
 	{ "rekey-to-none", rekey_to_none, END_DISCONNECT, "@.*no matching cipher found", NULL },
 	{ "rekey-to-nothing", rekey_to_nothing, END_DISCONNECT, "@.*no matching key exchange method found", NULL },
-	{ "data-after-kexinit", data_after_kexinit, END_ANY, ENDED "message 94 came out of turn", NULL },
+	{ "data-after-kexinit", data_after_kexinit, END_ANY, ENDED "message 51 came out of turn", NULL },
 	{ "ping-in-exchange", ping_in_exchange, END_DISCONNECT, ENDED "KEXINIT came within a key exchange", NULL },
-	{ "requests-in-exchange", requests_in_exchange, END_ANY, ENDED "message 80 came out of turn", NULL },
+	{ "requests-in-exchange", requests_in_exchange, END_ANY, ENDED "more than [0-9]* bytes of messages wait for the end of a key exchange", NULL },
 	{ "newkeys-unasked", newkeys_unasked, END_DISCONNECT, ENDED "NEWKEYS came out of turn", NULL },
 	{ "kex-value-zero", kex_value_zero, END_DISCONNECT, ENDED "key agreement: ", NULL },
 
