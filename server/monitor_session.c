@@ -119,6 +119,9 @@ int monitor_on_rekey_sign(struct monitor *m, struct reader *r, struct err *e)
 
 	if (reader_end(r, e, "request for a signature") < 0)
 		return ERR_PEER;
+	/* The host is the one of the first exchange: its other keys sign nothing here. */
+	if (host_keys_find_blob(&m->h->keys, blob) != m->host_key)
+		return err_set(e, ERR_PEER, "not the host key of the first exchange");
 	rc = monitor_sign_hash(m, alg, blob, hash, &sig, e);
 	buf_put_buf_string(&answer, &sig);
 	if (rc == 0)

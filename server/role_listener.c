@@ -257,6 +257,7 @@ _Noreturn void role_listener(struct listener_start *s)
 	int code;
 
 	(void)signal(SIGPIPE, SIG_IGN);
+	(void)signal(SIGXFSZ, SIG_IGN);
 	s->common.stderr_too = true;     /* of monitors, for -e */
 	role_start_log(&s->common, &s->handover, "sshd");
 	if (privdrop_undumpable(&e) < 0)

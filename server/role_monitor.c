@@ -286,6 +286,7 @@ _Noreturn void role_monitor(struct monitor_start *s)
 	int code;
 
 	(void)signal(SIGPIPE, SIG_IGN);
+	(void)signal(SIGXFSZ, SIG_IGN);  /* pam_limits may set a limit that the log is over */
 	(void)signal(SIGCHLD, SIG_DFL);
 	/* Whoever owns the unprivileged process shall not write into a log, or read from a terminal, that stderr may be. */
 #ifdef WITH_SANITIZERS

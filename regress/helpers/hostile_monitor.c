@@ -499,7 +499,16 @@ static void user_end(struct worker *w) { send_bytes(w, MON_END, "\0\0\0\0\0\0\0\
 static void user_answers(struct worker *w) { send_bytes(w, MON_ANSWERS, "\0\0\0\0", 4); wait_gone(w); }
 static void user_pty_done(struct worker *w) { send_bytes(w, MON_PTY_DONE, "\0\0\0\12/dev/pts/0", 14); wait_gone(w); }
 static void user_pty_body(struct worker *w) { send_bytes(w, MON_PTY, "x", 1); wait_gone(w); }
-static void user_sign_long(struct worker *w) { ask_sign(w, "ssh-ed25519", key_blob(w->key), w->hash, 33); wait_gone(w); }
+static void user_sign_other(struct worker *w) { ask_sign(w, "ssh-ed25519", key_blob(w->key), w->hash, HASH); wait_gone(w); }
+static void user_sign_long(struct worker *w) { ask_sign(w, "ssh-ed25519", host_key(w), w->hash, HASH + 1); wait_gone(w); }
+
+/* A re-key has its signature; so have many. */
+static void user_sign(struct worker *w)
+{
+	for (int i = 0; i < 50; i++)
+		sign(w);
+	_exit(0);
+}
 static void user_prove_huge(struct worker *w) { send_head(w, MON_PROVE, MON_PROVE_SIZE + 1); wait_gone(w); }
 static void user_log_huge(struct worker *w) { send_head(w, MON_LOG, 1 << 20); wait_gone(w); }
 
@@ -636,6 +645,8 @@ static const struct hostile_case {
 	{ "user-pty-done", pre_good, user_pty_done, 0, true, false, "the end of a terminal that was not given" },
 	{ "user-pty-body", pre_good, user_pty_body, 0, true, false, RULES "request \"pty\" has 1 bytes" },
 	{ "user-pty-flood", pre_good, user_pty_flood, 0, true, false, "none is permitted or all are in use" },
+	{ "user-sign", pre_good, user_sign, 0, true, false, "Accepted publickey" },
+	{ "user-sign-other", pre_good, user_sign_other, 0, true, false, MALFORMED "not the host key of the first exchange" },
 	{ "user-sign-long", pre_good, user_sign_long, 0, true, false, MALFORMED "33 bytes are no exchange hash" },
 	{ "user-prove-flood", pre_good, user_prove_flood, 0, true, false, RULES "request \"prove\" came more than 16 times" },
 	{ "user-prove-huge", pre_good, user_prove_huge, 0, true, false, RULES "request \"prove\" has" },
@@ -674,6 +685,22 @@ static void read_preauth_setup(struct worker *w)
 	free(bytes);
 }
 
+static void read_user_setup(struct worker *w)
+{
+	struct user_setup s;
+	struct reader r;
+	struct buf b;
+
+	receive(w, MON_SETUP, &b);
+	reader_init(&r, b.data, b.size);
+	if (user_setup_get(&r, &s, NULL) < 0)
+		die("setup", &(struct err){ .code = ERR_PEER });
+	w->host_key = BUF_INIT(65536);
+	buf_put(&w->host_key, s.host_key.p, s.host_key.n);
+	user_setup_clear(&s);
+	buf_free(&b);
+}
+
 static void be_worker(const char *spec)
 {
 	const struct hostile_case *c = find_case(getenv("HOSTILE_CASE"));
@@ -688,8 +715,7 @@ static void be_worker(const char *spec)
 		die("key", &e);
 	if (str_starts(spec, "user:")) {
 		close(open(mark, O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
-		receive(&w, MON_SETUP, &b);
-		buf_free(&b);
+		read_user_setup(&w);
 		receive(&w, MON_BLOB, &b);
 		buf_free(&b);
 		c->user(&w);
