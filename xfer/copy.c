@@ -33,7 +33,10 @@ static void say(struct copy *c, const char *fmt, va_list ap)
 	char raw[4096], *shown;
 
 	(void)vsnprintf(raw, sizeof raw, fmt, ap);
-	/* Names come from file systems and peers. */
+	/* Names come from file systems and peers; whatever is in them, this is one line. */
+	for (char *p = raw; *p != '\0'; p++)
+		if (*p == '\n')
+			*p = ' ';
 	shown = str_escape_terminal(raw, strlen(raw));
 	buf_printf(&text, "%s: %s\n", c->o.program != NULL ? c->o.program : "scp", shown);
 	meter_clear(c->meter);

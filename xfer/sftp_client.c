@@ -479,7 +479,8 @@ const char *sftp_result_text(const struct sftp_result *r, char *dst, size_t size
 		(void)str_copy(dst, size, sftp_status_text(r->status));
 		return dst;
 	}
-	shown = str_escape_terminal(r->message.p, r->message.n < 256 ? r->message.n : 256);
+	/* One line, so that none of the server's looks like one of ours. */
+	shown = str_escape_log(r->message.p, r->message.n, 256);
 	(void)str_copy(dst, size, shown);
 	free(shown);
 	return dst;
