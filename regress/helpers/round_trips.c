@@ -471,5 +471,7 @@ int main(int argc, char **argv)
 	while (waitpid(r.command, &status, WNOHANG) == 0)
 		turn(&r);
 	report(&r, path);
+	way_reset(&r.up);        /* what is still under way is lost */
+	way_reset(&r.down);
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 124;
 }
