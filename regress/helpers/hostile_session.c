@@ -807,7 +807,7 @@ static void farewell(struct hostile *h)
 const struct hostile_case hostile_cases[] = {
 	{ "unknown-data", unknown_data, END_DISCONNECT, NO_CHANNEL, NULL },
 	{ "unknown-extended", unknown_extended, END_DISCONNECT, NO_CHANNEL, NULL },
-	{ "unknown-adjust", unknown_adjust, END_DISCONNECT, NO_CHANNEL, NULL },
+	{ "unknown-adjust", unknown_adjust, END_OPEN, NULL, NULL },
 	{ "unknown-eof", unknown_eof, END_DISCONNECT, NO_CHANNEL, NULL },
 	{ "unknown-close", unknown_close, END_DISCONNECT, NO_CHANNEL, NULL },
 	{ "unknown-request", unknown_request, END_DISCONNECT, NO_CHANNEL, NULL },
