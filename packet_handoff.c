@@ -48,7 +48,6 @@ int packet_export(struct packet *p, struct buf *out)
 	for (i = 0; i < 2; i++)
 		export_side(&p->side[i], out);
 	buf_put_u32(out, p->length_max);
-	buf_put_u32(out, (uint32_t)p->level);
 	buf_put_bool(out, p->peeked);
 	buf_put_u32(out, p->peeked ? p->length : 0);
 	buf_put_string(out, unread.p, unread.n);
@@ -117,7 +116,7 @@ int packet_import(struct packet *p, struct reader *r)
 {
 	struct import_side side[2];
 	struct view unread;
-	uint32_t max, level;
+	uint32_t max;
 	bool peeked;
 	int i, code;
 
@@ -127,14 +126,12 @@ int packet_import(struct packet *p, struct reader *r)
 			return err_set(&p->err, ERR_PEER, "the keys of a connection handed over are malformed");
 	}
 	max = reader_u32(r);
-	level = reader_u32(r);
 	peeked = reader_bool(r);
 	p->length = reader_u32(r);
 	unread = reader_string(r);
-	if (!reader_ok(r) || max > PACKET_LENGTH_MAX || level > 9)
+	if (!reader_ok(r) || max > PACKET_LENGTH_MAX)
 		return err_set(&p->err, ERR_PEER, "the state of a connection handed over is malformed");
 	packet_set_length_max(p, max);
-	p->level = (int)level;
 	for (i = 0; i < 2; i++)
 		if ((code = import_side(p, (enum packet_dir)i, &side[i])) < 0)
 			return code;

@@ -193,7 +193,7 @@ static int deflate_tail(struct packet *p, struct view payload)
 
 	if (at == NULL)
 		return err_set(&p->err, ERR_MEMORY, "too much output is waiting");
-	if (p->deflater == NULL && (p->deflater = deflater_new(p->level, &p->err)) == NULL)
+	if (p->deflater == NULL && (p->deflater = deflater_new(p->level != 0 ? p->level : 6, &p->err)) == NULL)
 		return ERR_MEMORY;
 	r = deflater_run(p->deflater, payload, at + SEAL_HEAD, bound, &n);
 	if (r < 0)

@@ -49,8 +49,6 @@ struct transport *transport_new(const struct transport_options *o, struct err *e
 	proposal_copy(&t->opt.proposal, &o->proposal);
 	t->opt.server_sig_algs = copy_or_null(o->server_sig_algs);
 	t->opt.ext_names = copy_or_null(o->ext_names);
-	if (t->opt.compress_level == 0)
-		t->opt.compress_level = 6;
 	t->own_version = str_printf("SSH-2.0-%s", o->software);
 	t->opt.software = t->own_version + strlen("SSH-2.0-");
 	t->packet = packet_new();
@@ -267,6 +265,11 @@ int transport_tick(struct transport *t, uint64_t now_ms, uint64_t *next_ms)
 void transport_set_authenticated(struct transport *t)
 {
 	t->authenticated = true;
+	transport_start_compression(t);
+}
+
+void transport_start_compression(struct transport *t)
+{
 	/* spec wire-extensions 7: zlib@openssh.com begins here, in both directions. */
 	packet_start_compression(t->packet, PACKET_OUT, t->opt.compress_level);
 	packet_start_compression(t->packet, PACKET_IN, 0);

@@ -51,7 +51,7 @@ struct transport_options {
 	struct proposal proposal;
 	uint64_t rekey_bytes;            /* RekeyLimit; 0: only the cipher's own limit (spec wire-extensions 8) */
 	uint32_t rekey_seconds;          /* 0: never by time */
-	int compress_level;              /* 1..9; 0: 6 */
+	int compress_level;              /* of what is sent: 1..9; 0: adapts */
 	const char *server_sig_algs;     /* server: for EXT_INFO; copied; NULL: none sent */
 	/* Further entries for our EXT_INFO, comma separated: NAME, whose value is then "0", such as
 	 * publickey-hostbound@openssh.com, or NAME=VALUE; copied; may be NULL. Names that end in @wirespeed go to our own kind

@@ -133,6 +133,9 @@ static int get_state(struct transport *t, struct reader *r, struct err *e)
 	t->keyed_ms = clock_mono_ms();
 	if (packet_import(t->packet, r) < 0)
 		return err_set(e, packet_err(t->packet)->code, "%s", err_text(packet_err(t->packet)));
+	/* The level is the user's, whom the pre-authentication process did not know. */
+	if (t->authenticated)
+		transport_start_compression(t);
 	return reader_end(r, e, "a connection handed over");
 }
 

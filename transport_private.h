@@ -73,6 +73,8 @@ int transport_fail_packet(struct transport *t);
 int transport_fail_err(struct transport *t, uint32_t reason, const char *text);
 /* Seals one message, whatever state the exchange is in. */
 int transport_emit(struct transport *t, uint8_t type, struct view body, bool padded) MUST_USE;
+/* The user is known: whatever the suites say about compression begins. */
+void transport_start_compression(struct transport *t);
 int transport_flush_queue(struct transport *t) MUST_USE;
 
 /* 1: the message is for the layer above; 0: it was handled. */

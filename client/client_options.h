@@ -182,6 +182,8 @@ int client_options_fill(struct client_options *o, const struct client_subject *w
 /* CONF_UNSET..CONF_COMMAND_LINE of a field: CLIENT_ORIGIN(o, port). After the fill unset ones are CONF_DEFAULT. */
 #define CLIENT_ORIGIN(o, field) client_options_origin((o), offsetof(struct client_options, field))
 enum conf_origin client_options_origin(const struct client_options *o, size_t offset);
+/* Level of what is sent when it is compressed: 1..9, or 0: it adapts (CompressionLevel, CompressionMode). */
+int client_options_compress_level(const struct client_options *o);
 static inline bool client_options_was_set(enum conf_origin origin) { return origin > CONF_DEFAULT; }
 
 /* `ssh -G` (spec options-client 4): one line a call, without newline. */

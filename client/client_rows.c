@@ -258,9 +258,8 @@ static const struct conf_row client_rows[] = {
 	ROW("HPNBufferLimit", hpn_buffer_limit, conf_bool, .def = "no", .flags = CONF_NO_DUMP | CONF_NO_EFFECT),
 
 	/* our own; CompressionLevel is stock's of old */
-	ROW("CompressionLevel", compression_level, conf_int, .arg = &range_level, .def = "6"),
-	ROW("CompressionMode", compression_mode, conf_word_type, .arg = words_compression_mode, .def = "fixed",
-		.flags = CONF_UNBUILT, .harmless = "fixed"),
+	ROW("CompressionLevel", compression_level, conf_level, .arg = &range_level, .def = "6"),
+	ROW("CompressionMode", compression_mode, conf_word_type, .arg = words_compression_mode, .def = "auto"),
 	ROW("NoneSwitchFromFile", none_switch_from_file, conf_bool, .def = "no", .flags = NONE_FLAGS,
 		.harmless = "no,false"),
 	ROW("NoneSwitchFallback", none_switch_fallback, conf_bool, .def = "no", .flags = NONE_FLAGS,

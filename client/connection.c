@@ -564,7 +564,7 @@ static int client_make_transport(struct client *c, struct err *e)
 	struct transport_options t = {
 		.nothing_early = c->nothing_early,
 		.rekey_bytes = o->rekey_limit.bytes, .rekey_seconds = o->rekey_limit.seconds,
-		.compress_level = (int)o->compression_level,
+		.compress_level = client_options_compress_level(o),
 		.cb = { .ctx = c, .check_host_key = client_check_host_key, .keys_changed = client_keys_changed,
 			.session_begun = client_session_begun, .peer_debug = client_peer_debug },
 	};

@@ -105,6 +105,27 @@ static void int_show(struct conf_dump *d, const struct conf_row *row, const void
 
 const struct conf_type conf_int = { sizeof(unsigned), int_parse, NULL, NULL, int_show };
 
+/* A stock keyword takes no new value in a file, which stock programs may read too. */
+static int level_parse(struct conf_line *l, void *field)
+{
+	if (l->origin == CONF_COMMAND_LINE && l->next < l->count && str_equal_nocase(l->arg[l->next], "auto")) {
+		conf_line_next(l);
+		*(unsigned *)field = 0;
+		return 0;
+	}
+	return int_parse(l, field);
+}
+
+static void level_show(struct conf_dump *d, const struct conf_row *row, const void *field)
+{
+	if (*(const unsigned *)field == 0)
+		conf_dump_value(d, row, "auto");
+	else
+		int_show(d, row, field);
+}
+
+const struct conf_type conf_level = { sizeof(unsigned), level_parse, NULL, NULL, level_show };
+
 int conf_parse_port(const char *text, unsigned min, unsigned *out)
 {
 	const struct servent *service;

@@ -30,6 +30,7 @@ struct conf_word { const char *word; int value; };
 /* unsigned: arg is struct conf_range, or NULL for 0..INT_MAX. */
 extern const struct conf_type conf_int;
 struct conf_range { unsigned min, max; };
+extern const struct conf_type conf_level;        /* the same; 0 is "auto", on the command line only */
 
 extern const struct conf_type conf_seconds;      /* unsigned: a time; none is not known */
 /* int: a time, or none which leaves the row unset; -1 is "none". */

@@ -183,6 +183,8 @@ void server_options_copy(struct server_options *dst, const struct server_options
 /* CONF_UNSET..CONF_COMMAND_LINE of a field. */
 #define SERVER_ORIGIN(o, field) server_options_origin((o), offsetof(struct server_options, field))
 enum conf_origin server_options_origin(const struct server_options *o, size_t offset);
+/* Level of what is sent when it is compressed: 1..9, or 0: it adapts (CompressionLevel, CompressionMode). */
+int server_options_compress_level(const struct server_options *o);
 
 /* `sshd -T` (spec options-server 3): one line a call, without newline. */
 void server_options_dump(const struct server_options *o, void (*line)(void *ctx, const char *text), void *ctx);

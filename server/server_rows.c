@@ -232,9 +232,8 @@ static const struct conf_row server_rows[] = {
 	ROW("HPNBufferLimit", hpn_buffer_limit, conf_bool, .def = "no", .flags = M | CONF_NO_DUMP | CONF_NO_EFFECT),
 
 	/* our own */
-	ROW("CompressionLevel", compression_level, conf_int, .arg = &range_level, .def = "6", .flags = M),
-	ROW("CompressionMode", compression_mode, conf_word_type, .arg = words_compression_mode, .def = "fixed",
-		.flags = M | CONF_UNBUILT, .harmless = "fixed"),
+	ROW("CompressionLevel", compression_level, conf_level, .arg = &range_level, .def = "6", .flags = M),
+	ROW("CompressionMode", compression_mode, conf_word_type, .arg = words_compression_mode, .def = "auto", .flags = M),
 
 	/* found in files, kept nowhere */
 	BARE("KerberosAuthentication", M | CONF_UNSUPPORTED),

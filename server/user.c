@@ -190,7 +190,7 @@ static int import_transport(struct user *u, struct err *e)
 {
 	struct transport_options o = {
 		.server = true, .software = u->setup.software, .rekey_bytes = u->options.rekey_limit.bytes,
-		.rekey_seconds = u->options.rekey_limit.seconds, .compress_level = (int)u->options.compression_level,
+		.rekey_seconds = u->options.rekey_limit.seconds, .compress_level = server_options_compress_level(&u->options),
 		.cb = { .ctx = u, .sign_hash = user_sign_hash, .host_key_for = host_key_for, .keys_changed = keys_changed },
 	};
 	struct buf blob = BUF_INIT(MON_BODY_MAX);

@@ -325,7 +325,7 @@ static void test_hpn_and_old(void **state)
 		{ "HappyEyes yes", "happyeyes", "yes" }, { "HappyDelay 0", "happydelay", "250" }, { "HappyDelay 10", "happydelay", "10" },
 		{ "CompressionLevel 9", "compressionlevel", "9" }, { "CompressionLevel 0", "compressionlevel", "BAD" },
 		{ "CompressionLevel 10", "compressionlevel", "BAD" }, { "CompressionMode auto", "compressionmode", "auto" },
-		{ "CompressionMode x", "compressionmode", "BAD" }, { "NoneSwitchFromFile yes", "noneswitchfromfile", "yes" },
+		{ "CompressionLevel auto", "compressionlevel", "BAD" }, { "CompressionMode x", "compressionmode", "BAD" }, { "NoneSwitchFromFile yes", "noneswitchfromfile", "yes" },
 		{ "NoneSwitchFallback yes", "noneswitchfallback", "yes" }, { "PeerMemory no", "peermemory", "no" },
 		{ "CipherPreference fastest", "cipherpreference", "fastest" }, { "CipherPreference x", "cipherpreference", "BAD" },
 		/* in files of old */
@@ -508,6 +508,34 @@ static void test_match_exec_order(void **state)
 	client_options_clear(&o);
 	free(text);
 	free(mark);
+}
+
+/* CompressionLevel alone fixes it; a mode beside it decides; the command line wins; it alone knows "auto". */
+static void test_compress_level(void **state)
+{
+	static const struct { const char *file, *option[2]; int want; } cases[] = {
+		{ "", { NULL, NULL }, 0 }, { "CompressionLevel 3\n", { NULL, NULL }, 3 }, { "CompressionMode auto\n", { NULL, NULL }, 0 },
+		{ "CompressionMode fixed\n", { NULL, NULL }, 6 }, { "CompressionMode fixed\nCompressionLevel 9\n", { NULL, NULL }, 9 },
+		{ "CompressionMode auto\nCompressionLevel 9\n", { NULL, NULL }, 0 },
+		{ "CompressionMode auto\n", { "CompressionLevel", "2" }, 2 }, { "CompressionLevel 4\n", { "CompressionLevel", "auto" }, 0 },
+		{ "CompressionLevel 4\n", { "CompressionMode", "auto" }, 0 }, { "CompressionMode fixed\n", { "CompressionLevel", "auto" }, 0 }
+	};
+	struct client_subject who;
+	struct client_options o;
+	struct err e = { 0 };
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < MEM_COUNT(cases); i++) {
+		who = subject("host");
+		client_options_init(&o);
+		if (cases[i].option[0] != NULL)
+			assert_int_equal(client_options_add(&o, cases[i].option[0], cases[i].option[1], &e), 0);
+		assert_int_equal(load(&o, &who, cases[i].file, &e), 0);
+		if (client_options_compress_level(&o) != cases[i].want)
+			fail_msg("case %zu: level %d", i, client_options_compress_level(&o));
+		client_options_clear(&o);
+	}
 }
 
 static void test_final_pass(void **state)
@@ -787,7 +815,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_golden), cmocka_unit_test(test_words), cmocka_unit_test(test_numbers_and_texts),
 		cmocka_unit_test(test_lists), cmocka_unit_test(test_hpn_and_old), cmocka_unit_test(test_proxies),
-		cmocka_unit_test(test_precedence), cmocka_unit_test(test_none_switch_origin), cmocka_unit_test(test_quirks),
+		cmocka_unit_test(test_precedence), cmocka_unit_test(test_compress_level), cmocka_unit_test(test_none_switch_origin), cmocka_unit_test(test_quirks),
 		cmocka_unit_test(test_host), cmocka_unit_test(test_match), cmocka_unit_test(test_match_exec_order),
 		cmocka_unit_test(test_final_pass), cmocka_unit_test(test_include), cmocka_unit_test(test_files),
 		cmocka_unit_test(test_refuse_and_unbuilt), cmocka_unit_test(test_tokens), cmocka_unit_test(test_token_errors),

@@ -101,6 +101,18 @@ static void check(const struct sample *s, size_t n)
 		check_one(&s[i]);
 }
 
+static int compress_level(const char *text)
+{
+	struct err e = { 0 };
+	struct server_config *c = load(text, &e);
+	int level;
+
+	assert_non_null(c);
+	level = server_options_compress_level(server_config_options(c));
+	server_config_free(c);
+	return level;
+}
+
 /* ---- -T */
 
 static char *replace(char *text, const char *from, const char *to)
@@ -334,6 +346,16 @@ static void test_hpn_and_old(void **state)
 	assert_true(log_capture_has("/config line 3: Deprecated option UseLogin"));
 	assert_false(log_capture_has("Protocol"));
 	server_config_free(c);
+}
+
+static void test_compress_level(void **state)
+{
+	(void)state;
+	assert_int_equal(compress_level(""), 0);
+	assert_int_equal(compress_level("CompressionLevel 4\n"), 4);
+	assert_int_equal(compress_level("CompressionMode fixed\n"), 6);
+	assert_int_equal(compress_level("CompressionLevel 9\nCompressionMode auto\n"), 0);
+	assert_int_equal(compress_level("CompressionLevel 9\nCompressionMode fixed\n"), 9);
 }
 
 static void test_errors(void **state)
@@ -774,7 +796,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_golden), cmocka_unit_test(test_words), cmocka_unit_test(test_numbers), cmocka_unit_test(test_penalties),
-		cmocka_unit_test(test_texts), cmocka_unit_test(test_lists), cmocka_unit_test(test_hpn_and_old), cmocka_unit_test(test_errors),
+		cmocka_unit_test(test_texts), cmocka_unit_test(test_lists), cmocka_unit_test(test_hpn_and_old), cmocka_unit_test(test_compress_level), cmocka_unit_test(test_errors),
 		cmocka_unit_test(test_match_criteria), cmocka_unit_test(test_match_unknown), cmocka_unit_test(test_match_merge),
 		cmocka_unit_test(test_match_all_at_start), cmocka_unit_test(test_include), cmocka_unit_test(test_command_line),
 		cmocka_unit_test(test_paths), cmocka_unit_test(test_hand_over), cmocka_unit_test(test_hand_over_damaged),
