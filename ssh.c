@@ -75,12 +75,20 @@ static void fail(const char *fmt, ...)
 	exit(EXIT_SSH);
 }
 
+/* What is wrong with a line has been reported, and e is empty, or e tells why it could not be read. */
+static void refuse_line(const struct err *e)
+{
+	if (e->code != 0)
+		fail("%s", err_text(e));
+	exit(EXIT_SSH);
+}
+
 static void set_line(struct ssh *s, const char *keyword, const char *value)
 {
 	struct err e = { 0 };
 
 	if (client_options_force(&s->profile.options, keyword, value, &e) < 0)
-		fail("%s", err_text(&e));
+		refuse_line(&e);
 }
 
 static void add_line(struct ssh *s, const char *text)
@@ -88,7 +96,7 @@ static void add_line(struct ssh *s, const char *text)
 	struct err e = { 0 };
 
 	if (client_options_line(&s->profile.options, text, &e) < 0)
-		fail("%s", e.code ? err_text(&e) : "bad option");
+		refuse_line(&e);
 }
 
 static void add_keyword(struct ssh *s, const char *keyword, const char *value)

@@ -141,7 +141,7 @@ static struct server_config *load_config(const struct args *a)
 	}
 	rc = server_config_load(c, a->config, &e);
 	if (rc == ERR_NONE_FOUND) {
-		(void)fprintf(stderr, "%s: %s\n", a->config, e.text[0] != '\0' ? e.text : "No such file or directory");
+		(void)fprintf(stderr, "%s\n", e.text);
 		exit(EXIT_USAGE);
 	}
 	if (rc < 0)

@@ -199,7 +199,8 @@ struct far *far_new(const struct far_setup *s)
 		return f;
 	}
 	if (load_profile(f, s, &e) < 0) {
-		log_error("%s", err_text(&e));
+		if (e.code != 0)         /* else it has been reported */
+			log_error("%s", err_text(&e));
 		far_free(f);
 		return NULL;
 	}

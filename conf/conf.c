@@ -415,9 +415,9 @@ int conf_read_line(struct conf_reader *r, const char *text, const char *name, en
 	r->in_block = false;
 	code = reader_line(r, &at, text, &local);
 	if (code == LINE_BAD_FORM)
-		return err_set(e, ERR_NONE_FOUND, "bad option: %s", text);
+		return ERR_NONE_FOUND;
 	if (code == LINE_BAD_VALUE)
-		return err_set(e, ERR_USAGE, "bad option: %s", text);
+		return ERR_USAGE;
 	return code == 0 ? 0 : err_set(e, code, "%s", local.text);
 }
 

@@ -141,7 +141,8 @@ void conf_reader_init(struct conf_reader *r, const struct conf_table *t, void *o
  * what is wrong with a value. */
 int conf_read_file(struct conf_reader *r, const char *path, enum conf_origin origin, struct err *e) MUST_USE;
 /* One line, as of -o: "Keyword value" or "Keyword=value". Empty lines and comments are fine. name: "command-line".
- * ERR_NONE_FOUND: unknown keyword, no or too many arguments (reported); ERR_USAGE: a bad value. */
+ * ERR_NONE_FOUND: unknown keyword, no or too many arguments; ERR_USAGE: a bad value: both have been reported, and e is left
+ * alone. */
 int conf_read_line(struct conf_reader *r, const char *text, const char *name, enum conf_origin origin,
 	struct err *e) MUST_USE;
 /* Gives every row that is not set its default. */
