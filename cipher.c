@@ -1,29 +1,44 @@
 /* cipher.c: the packet ciphers by name, over crypto/. Part of the engine. */
 #include "cipher.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include "base/mem.h"
+#include "base/str.h"
 #include "crypto/block.h"
 #include "crypto/chachapoly.h"
 #include "crypto/crypto.h"
 #include "crypto/gcm.h"
 #include "wire/buf.h"
 
-enum { LENGTH_SIZE = 4, BLOCK_MAX = 16 };
+enum {
+	LENGTH_SIZE = 4, BLOCK_MAX = 16,
+	/* A connection is handed over soon after its keys are made; nobody may make a process walk for minutes. */
+	STREAM_POSITION_MAX = 1 << 30
+};
 
-/* name, mode, key, iv, block, tag, legacy, libcrypto's name. Order: that of -Q (spec wire-extensions 2); none last. */
+/* name, mode, key, iv, block, tag, legacy, libcrypto's name, skip. Order: that of -Q (spec wire-extensions 2), with what has
+ * left it behind the other legacy ones; none last. */
 static const struct cipher_alg rows[] = {
-	{ "3des-cbc", CIPHER_CBC, 24, 8, 8, 0, true, "DES-EDE3-CBC" },
-	{ "aes128-cbc", CIPHER_CBC, 16, 16, 16, 0, true, "AES-128-CBC" },
-	{ "aes192-cbc", CIPHER_CBC, 24, 16, 16, 0, true, "AES-192-CBC" },
-	{ "aes256-cbc", CIPHER_CBC, 32, 16, 16, 0, true, "AES-256-CBC" },
-	{ "aes128-ctr", CIPHER_CTR, 16, 16, 16, 0, false, "AES-128-CTR" },
-	{ "aes192-ctr", CIPHER_CTR, 24, 16, 16, 0, false, "AES-192-CTR" },
-	{ "aes256-ctr", CIPHER_CTR, 32, 16, 16, 0, false, "AES-256-CTR" },
-	{ "aes128-gcm@openssh.com", CIPHER_GCM, 16, 12, 16, 16, false, "AES-128-GCM" },
-	{ "aes256-gcm@openssh.com", CIPHER_GCM, 32, 12, 16, 16, false, "AES-256-GCM" },
-	{ "chacha20-poly1305@openssh.com", CIPHER_CHACHAPOLY, 64, 0, 8, 16, false, "ChaCha20" },
-	{ "none", CIPHER_NONE, 0, 0, 8, 0, false, NULL },
+#ifdef WITH_LEGACY_CIPHERS
+	{ "3des-cbc", CIPHER_CBC, 24, 8, 8, 0, true, "DES-EDE3-CBC", 0 },
+	{ "aes128-cbc", CIPHER_CBC, 16, 16, 16, 0, true, "AES-128-CBC", 0 },
+	{ "aes192-cbc", CIPHER_CBC, 24, 16, 16, 0, true, "AES-192-CBC", 0 },
+	{ "aes256-cbc", CIPHER_CBC, 32, 16, 16, 0, true, "AES-256-CBC", 0 },
+	{ "blowfish-cbc", CIPHER_CBC, 16, 8, 8, 0, true, "BF-CBC", 0 },
+	{ "cast128-cbc", CIPHER_CBC, 16, 8, 8, 0, true, "CAST5-CBC", 0 },
+	/* RFC 4253 §6.3: 128 bits of key; RFC 4345 §4. A stream is padded as blocks of 8 bytes are (RFC 4253 §6). */
+	{ "arcfour", CIPHER_STREAM, 16, 0, 8, 0, true, "RC4", 0 },
+	{ "arcfour128", CIPHER_STREAM, 16, 0, 8, 0, true, "RC4", 1536 },
+	{ "arcfour256", CIPHER_STREAM, 32, 0, 8, 0, true, "RC4", 1536 },
+#endif
+	{ "aes128-ctr", CIPHER_CTR, 16, 16, 16, 0, false, "AES-128-CTR", 0 },
+	{ "aes192-ctr", CIPHER_CTR, 24, 16, 16, 0, false, "AES-192-CTR", 0 },
+	{ "aes256-ctr", CIPHER_CTR, 32, 16, 16, 0, false, "AES-256-CTR", 0 },
+	{ "aes128-gcm@openssh.com", CIPHER_GCM, 16, 12, 16, 16, false, "AES-128-GCM", 0 },
+	{ "aes256-gcm@openssh.com", CIPHER_GCM, 32, 12, 16, 16, false, "AES-256-GCM", 0 },
+	{ "chacha20-poly1305@openssh.com", CIPHER_CHACHAPOLY, 64, 0, 8, 16, false, "ChaCha20", 0 },
+	{ "none", CIPHER_NONE, 0, 0, 8, 0, false, NULL, 0 },
 };
 
 struct cipher {
@@ -32,7 +47,7 @@ struct cipher {
 	struct gcm *gcm;                 /* one of the three, by mode */
 	struct chachapoly *chachapoly;
 	struct block *block;
-	uint64_t position;               /* GCM: packets; CTR: bytes */
+	uint64_t position;               /* GCM: packets; CTR, arcfour: bytes */
 	uint8_t first_iv[BLOCK_MAX];
 	uint8_t last_block[BLOCK_MAX];   /* CBC: the sealed block that the next is chained to */
 };
@@ -63,6 +78,47 @@ const struct cipher_alg *cipher_at(size_t i)
 	return NULL;
 }
 
+static bool needs_provider(const struct cipher_alg *alg)
+{
+	return alg->libcrypto_name != NULL && crypto_is_legacy(alg->libcrypto_name);
+}
+
+static const struct cipher_alg *find_row(const char *name, size_t n)
+{
+	for (size_t i = 0; i < MEM_COUNT(rows); i++)
+		if (str_is(name, n, rows[i].name))
+			return &rows[i];
+	return NULL;
+}
+
+int cipher_prepare(struct view names, struct err *e)
+{
+	char *list = view_strdup(names);
+	const char *cursor = list, *name;
+	size_t n;
+	int r = 0;
+
+	while (r == 0 && str_next_name(&cursor, &name, &n)) {
+		const struct cipher_alg *alg = find_row(name, n);
+
+		if (alg == NULL)
+			continue;
+		if (needs_provider(alg))
+			r = crypto_load_legacy(e);
+		if (r == 0 && !is_offered(alg))
+			r = err_set(e, ERR_CRYPTO, "libcrypto does not offer %s", alg->libcrypto_name);
+	}
+	free(list);
+	return r;
+}
+
+void cipher_prepare_all(void)
+{
+	for (size_t i = 0; i < MEM_COUNT(rows); i++)
+		if (needs_provider(&rows[i]) && crypto_load_legacy(NULL) < 0)
+			return;
+}
+
 struct cipher *cipher_new(const struct cipher_alg *alg, bool encrypt, const uint8_t *key, const uint8_t *iv,
 	struct err *e)
 {
@@ -86,9 +142,12 @@ struct cipher *cipher_new(const struct cipher_alg *alg, bool encrypt, const uint
 		c->chachapoly = chachapoly_new(key, e);
 		ok = c->chachapoly != NULL;
 		break;
+	case CIPHER_STREAM:
+		c->block = block_new_arcfour(key, alg->key_size, alg->skip, e);
+		ok = c->block != NULL;
+		break;
 	case CIPHER_CTR:
 	case CIPHER_CBC:
-	case CIPHER_STREAM:
 		c->block = block_new(alg->libcrypto_name, encrypt, key, iv, e);
 		ok = c->block != NULL;
 		break;
@@ -211,11 +270,15 @@ int cipher_restore(struct cipher *c, struct reader *r)
 
 	if (!reader_ok(r) || last.n != (c->alg->mode == CIPHER_CBC ? c->alg->block_size : 0U))
 		return ERR_PEER;
+	if (c->alg->mode == CIPHER_STREAM && position > STREAM_POSITION_MAX)
+		return ERR_PEER;
 	c->position = position;
 	if (c->gcm != NULL)
 		gcm_skip(c->gcm, position);
 	if (c->alg->mode == CIPHER_CTR)
 		return block_seek(c->block, c->first_iv, position);
+	if (c->alg->mode == CIPHER_STREAM)
+		return block_skip(c->block, position);
 	if (c->alg->mode == CIPHER_CBC) {
 		memcpy(c->last_block, last.p, last.n);
 		return block_set_iv(c->block, last.p);

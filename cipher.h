@@ -20,12 +20,19 @@ struct cipher_alg {
 	uint16_t tag_size;               /* AEAD tag, 0 otherwise */
 	bool legacy;                     /* never in a default list */
 	const char *libcrypto_name;
+	uint16_t skip;                   /* bytes of key stream that are thrown away first (RFC 4345 §4) */
 };
 
 /* By exact name; NULL if unknown or if libcrypto does not offer it. "none" is found too: callers decide. */
 const struct cipher_alg *cipher_find(struct view name);
 /* Rows for -Q, in the order of spec wire-extensions 2; NULL past the end. "none" is not among them. */
 const struct cipher_alg *cipher_at(size_t i);
+/* Ciphers that are not offered unless they are made ready, since nobody needs them as a rule (crypto_load_legacy): does so
+ * for one name, or for all of a comma separated list. Before threads, chroot and sandbox. 0: offered now, as far as these
+ * names are known at all; ERR_CRYPTO: not, and the first reason. */
+int cipher_prepare(struct view names, struct err *e);
+/* The same for all of them, to show what can be had. */
+void cipher_prepare_all(void);
 static inline bool cipher_is_aead(const struct cipher_alg *c) { return c->tag_size != 0; }
 
 /* A keyed cipher of one direction. GCM and chacha include their authentication. */
@@ -54,7 +61,7 @@ uint32_t cipher_peek_length(struct cipher *c, uint32_t seq, uint8_t *p, bool len
 int cipher_open_rest(struct cipher *c, uint8_t *p, size_t n) MUST_USE;   /* p after the first block, n bytes */
 
 /* Hand-off (design 2): where the stream stands since it was keyed, as uint64 position (GCM: packets, CTR: bytes) and string
- * last sealed block (CBC). Put back into a new cipher made from the same row, direction, key and first IV. */
+ * last sealed block (CBC). Arcfour walks there, so its position is bounded. Put back into a new cipher made from the same row, direction, key and first IV. */
 void cipher_save(const struct cipher *c, struct buf *out);
 int cipher_restore(struct cipher *c, struct reader *r) MUST_USE;
 

@@ -15,19 +15,27 @@ enum { TAG_MAX = DIGEST_MAX };
 /* name, key, tag, etm, legacy, kind, param (HMAC: the hash). Order: that of -Q (spec wire-extensions 2); none last. */
 static const struct mac_alg rows[] = {
 	{ "hmac-sha1", 20, 20, false, false, KIND_HMAC, DIGEST_SHA1 },
+#ifdef WITH_LEGACY_CIPHERS
 	{ "hmac-sha1-96", 20, 12, false, true, KIND_HMAC, DIGEST_SHA1 },
+#endif
 	{ "hmac-sha2-256", 32, 32, false, false, KIND_HMAC, DIGEST_SHA256 },
 	{ "hmac-sha2-512", 64, 64, false, false, KIND_HMAC, DIGEST_SHA512 },
+#ifdef WITH_LEGACY_CIPHERS
 	{ "hmac-md5", 16, 16, false, true, KIND_HMAC, DIGEST_MD5 },
 	{ "hmac-md5-96", 16, 12, false, true, KIND_HMAC, DIGEST_MD5 },
+#endif
 	{ "umac-64@openssh.com", 16, 8, false, false, KIND_UMAC, 0 },
 	{ "umac-128@openssh.com", 16, 16, false, false, KIND_UMAC, 0 },
 	{ "hmac-sha1-etm@openssh.com", 20, 20, true, false, KIND_HMAC, DIGEST_SHA1 },
+#ifdef WITH_LEGACY_CIPHERS
 	{ "hmac-sha1-96-etm@openssh.com", 20, 12, true, true, KIND_HMAC, DIGEST_SHA1 },
+#endif
 	{ "hmac-sha2-256-etm@openssh.com", 32, 32, true, false, KIND_HMAC, DIGEST_SHA256 },
 	{ "hmac-sha2-512-etm@openssh.com", 64, 64, true, false, KIND_HMAC, DIGEST_SHA512 },
+#ifdef WITH_LEGACY_CIPHERS
 	{ "hmac-md5-etm@openssh.com", 16, 16, true, true, KIND_HMAC, DIGEST_MD5 },
 	{ "hmac-md5-96-etm@openssh.com", 16, 12, true, true, KIND_HMAC, DIGEST_MD5 },
+#endif
 	{ "umac-64-etm@openssh.com", 16, 8, true, false, KIND_UMAC, 0 },
 	{ "umac-128-etm@openssh.com", 16, 16, true, false, KIND_UMAC, 0 },
 	{ "none", 0, 0, false, false, KIND_NONE, 0 },

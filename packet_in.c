@@ -123,33 +123,31 @@ bool packet_in_trim(struct packet *p)
 /* ---- broken packets ---- */
 
 /* CBC without encrypt-then-mac: whether the length or the MAC was wrong must show neither in what is answered nor in when
- * (spec wire-extensions 1; Albrecht, Paterson, Watson 2009): everything up to the longest packet is read first. */
+ * (spec wire-extensions 1; Albrecht, Paterson, Watson 2009): everything up to the longest packet is read first, and every byte of
+ * it costs a decryption and a share of a MAC as soon as it is there, as it would in a packet of any length. So what is still
+ * to do when the last byte comes depends on when bytes came, which the sender knows, and on nothing else. */
 static int discard(struct packet *p)
 {
-	size_t n = p->in_end - p->in_pos, step;
+	size_t n = p->in_end - p->in_pos, done;
 
-	if (n < p->discard_left) {
-		p->discard_left -= n;
-		p->in_pos = p->in_end;
-		return 0;
-	}
+	if (n > p->discard_left)
+		n = p->discard_left;
+	done = n < p->discard_done ? n : p->discard_done;
+	p->discard_done -= done;
+	seal_waste(p->side[PACKET_IN].seal, 0, p->in + p->in_pos + done, n - done);
+	p->discard_left -= n;
 	p->in_pos = p->in_end;
-	while (p->discard_waste != 0) {
-		step = p->discard_waste < p->in_room ? p->discard_waste : p->in_room;
-		mem_wipe(p->in, step);
-		seal_waste(p->side[PACKET_IN].seal, 0, p->in, step);
-		p->discard_waste -= step;
-	}
-	return err_set(&p->in_err, ERR_CRYPTO, "packet corrupt");
+	return p->discard_left != 0 ? 0 : err_set(&p->in_err, ERR_CRYPTO, "packet corrupt");
 }
 
-static int bad_packet(struct packet *p, size_t checked, int code, const char *text)
+/* done: bytes of the packet that have been decrypted and gone through a MAC. */
+static int bad_packet(struct packet *p, size_t done, int code, const char *text)
 {
 	if (!seal_hides_failure(p->side[PACKET_IN].seal))
 		return err_set(&p->in_err, code, "%s", text);
 	p->discarding = true;
-	p->discard_left = PACKET_LENGTH_MAX;
-	p->discard_waste = PACKET_LENGTH_MAX - (checked < PACKET_LENGTH_MAX ? checked : PACKET_LENGTH_MAX);
+	p->discard_left = PACKET_LENGTH_MAX + SEAL_TAIL_MAX;
+	p->discard_done = done;
 	return discard(p);
 }
 

@@ -41,7 +41,7 @@ struct packet {
 	bool peeked;                     /* the length of the packet at in_pos is known, part of it may be opened */
 	uint32_t length;
 	bool discarding;
-	size_t discard_left, discard_waste;
+	size_t discard_left, discard_done;
 	struct inflater *inflater;
 	struct buf inflated;
 

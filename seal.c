@@ -171,10 +171,12 @@ bool seal_hides_failure(const struct seal *s)
 	return s->suite.cipher->mode == CIPHER_CBC && !s->etm;
 }
 
-void seal_waste(struct seal *s, uint32_t seq, const uint8_t *p, size_t n)
+void seal_waste(struct seal *s, uint32_t seq, uint8_t *p, size_t n)
 {
 	uint8_t tag[MAC_TAG_MAX];
 
+	if (s->cipher != NULL && cipher_open_rest(s->cipher, p, n - n % s->block) < 0)
+		return;
 	if (s->mac != NULL && mac_compute(s->mac, seq, p, n, tag) < 0)
 		return;
 	mem_wipe(tag, sizeof(tag));

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/log.h"
 #include "base/mem.h"
@@ -23,6 +24,11 @@ static const char *cipher_name_at(size_t i)
 	return c != NULL ? c->name : NULL;
 }
 
+static int cipher_make_ready(const char *name, struct err *e)
+{
+	return cipher_prepare((struct view){ (const uint8_t *)name, strlen(name) }, e);
+}
+
 static const char *mac_name_at(size_t i)
 {
 	const struct mac_alg *m = mac_at(i);
@@ -35,6 +41,13 @@ static const char *key_name_at(size_t i)
 	const struct sig_alg *a = sig_alg_at(i);
 
 	return a != NULL ? a->name : NULL;
+}
+
+static bool key_is_legacy(const char *name)
+{
+	const struct sig_alg *a = sig_alg_find((struct view){ (const uint8_t *)name, strlen(name) });
+
+	return a != NULL && a->legacy;
 }
 
 static const char *kex_defaults(void)
@@ -54,7 +67,7 @@ static const char *ca_key_defaults(void)
 
 const struct conf_alg_kind client_kind_ciphers = {
 	.what = "cipher", .built_at = cipher_name_at, .unbuilt = conf_unbuilt_ciphers,
-	.defaults = proposal_default_ciphers,
+	.defaults = proposal_default_ciphers, .prepare = cipher_make_ready,
 	.none_hint = "cipher none cannot be chosen here: it is switched to after authentication, by NoneEnabled and "
 		"NoneSwitch"
 };
@@ -67,11 +80,11 @@ const struct conf_alg_kind client_kind_kex = {
 };
 const struct conf_alg_kind client_kind_keys = {
 	.what = "key algorithm", .built_at = key_name_at, .unbuilt = conf_unbuilt_keys, .defaults = key_defaults,
-	.wildcards = true
+	.wildcards = true, .legacy = key_is_legacy
 };
 const struct conf_alg_kind client_kind_ca_keys = {
 	.what = "CA key algorithm", .built_at = key_name_at, .unbuilt = conf_unbuilt_ca_keys,
-	.defaults = ca_key_defaults, .wildcards = true
+	.defaults = ca_key_defaults, .wildcards = true, .legacy = key_is_legacy
 };
 
 /* ---- the struct */
@@ -106,12 +119,36 @@ int client_options_compress_level(const struct client_options *o)
 
 /* ---- lines */
 
+/* Guides of twenty years write -o Cipher=NAME, after the keyword of protocol 1, and some of that protocol's names. NULL: the line
+ * is none of these. */
+static char *line_of_old_guides(const char *text)
+{
+	static const struct { const char *old, *name; } names[] = { { "3des", "3des-cbc" }, { "blowfish", "blowfish-cbc" } };
+	const char *word = text + strspn(text, " \t"), *value;
+	size_t n = strcspn(word, " \t=\"");
+
+	if (n != 6 || strncasecmp(word, "cipher", n) != 0)
+		return NULL;
+	value = word + n + strspn(word + n, " \t=\"");
+	n = strcspn(value, " \t\"");
+	for (size_t i = 0; i < MEM_COUNT(names); i++)
+		if (str_is(value, n, names[i].old))
+			return str_printf("Ciphers=%s", names[i].name);
+	return str_printf("Ciphers=%.*s", (int)n, value);
+}
+
 int client_options_line(struct client_options *o, const char *text, struct err *e)
 {
 	struct conf_reader r;
+	char *line = line_of_old_guides(text);
+	int code;
 
+	if (line != NULL)
+		log_info("Cipher is a keyword of protocol 1: taken as -o %s", line);
 	conf_reader_init(&r, &client_options_table, o, NULL);
-	return conf_read_line(&r, text, "command-line", CONF_COMMAND_LINE, e);
+	code = conf_read_line(&r, line != NULL ? line : text, "command-line", CONF_COMMAND_LINE, e);
+	free(line);
+	return code;
 }
 
 /* "keyword value" so that the value is read back as it is. */

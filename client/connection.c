@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "caution.h"
 #include "channel/carrier.h"
 #include "client/client_auth.h"
 #include "client/connect.h"
@@ -232,6 +233,8 @@ static void client_keys_changed(void *ctx)
 	log_debug("kex: host key algorithm: %s", a->host_key);
 	log_debug("kex: server->client cipher: %s MAC: %s compression: %s", a->cipher_s2c, a->mac_s2c, a->compress_s2c);
 	log_debug("kex: client->server cipher: %s MAC: %s compression: %s", a->cipher_c2s, a->mac_c2s, a->compress_c2s);
+	if (transport_exchange_count(c->transport) == 1)
+		caution_log(a, c->o->hostname);
 	/* The transport is in the middle of a message: what follows from it is done before the loop waits again. */
 	loop_defer(c->loop, client_step, c);
 }

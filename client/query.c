@@ -31,6 +31,7 @@ static void print_ciphers(bool aead_only)
 {
 	const struct cipher_alg *c;
 
+	cipher_prepare_all();
 	for (size_t i = 0; (c = cipher_at(i)) != NULL; i++)
 		if (!aead_only || cipher_is_aead(c))
 			puts(c->name);

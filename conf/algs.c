@@ -101,7 +101,8 @@ static void alg_add(struct str_list *list, const char *name)
 		str_list_add(list, name);
 }
 
-/* A pattern adds every built name that matches, in the order of -Q. false if it matches nothing that is known. */
+/* A pattern adds every built name that matches, in the order of -Q. false if it matches nothing that is known. What is only
+ * there for old peers is not meant by whoever writes one. */
 static bool alg_add_pattern(const struct conf_alg_kind *k, const char *pattern, struct str_list *out)
 {
 	const char *known;
@@ -109,10 +110,13 @@ static bool alg_add_pattern(const struct conf_alg_kind *k, const char *pattern, 
 	size_t i;
 
 	for (i = 0; (known = k->built_at(i)) != NULL; i++) {
-		if (match_pattern(known, pattern)) {
+		if (!match_pattern(known, pattern))
+			continue;
+		found = true;
+		if (k->legacy != NULL && k->legacy(known))
+			log_debug("%s %s is not taken for \"%s\": it has to be named", k->what, known, pattern);
+		else
 			alg_add(out, known);
-			found = true;
-		}
 	}
 	for (i = 0; !found && k->unbuilt[i] != NULL; i++)
 		found = match_pattern(k->unbuilt[i], pattern);
@@ -122,9 +126,12 @@ static bool alg_add_pattern(const struct conf_alg_kind *k, const char *pattern, 
 static int alg_add_word(const struct conf_alg_kind *k, const char *word, struct str_list *out, struct err *e)
 {
 	const char *name = alg_plain_name(word);
+	struct err why = { 0 };
 
 	if (k->none_hint != NULL && strcmp(name, "none") == 0)
 		return err_set(e, ERR_USAGE, "%s", k->none_hint);
+	if (k->prepare != NULL && k->prepare(name, &why) < 0 && !k->quiet)
+		log_info("%s %s is not offered: %s", k->what, name, err_text(&why));
 	if (alg_is_built(k, name)) {
 		alg_add(out, name);
 		return 0;
@@ -215,13 +222,18 @@ char *conf_algs_apply(const struct conf_alg_kind *k, const char *text, struct er
 static int algs_parse(struct conf_line *l, void *field)
 {
 	const struct conf_alg_kind *k = l->row->arg;
+	struct conf_alg_kind checked = *k;
 	struct conf_algs *a = field;
 	const char *word = conf_line_need(l);
 	struct err e = { 0 };
 
 	if (word == NULL)
 		return ERR_USAGE;
-	a->names = conf_algs_apply(k, word, &e);
+	/* Lines for others are only checked: nothing is made ready for them. */
+	if (!l->active)
+		checked.prepare = NULL;
+	checked.quiet = l->reader->quiet;
+	a->names = conf_algs_apply(&checked, word, &e);
 	if (a->names == NULL)
 		return conf_line_bad(l, "%s: %s", l->keyword, err_text(&e));
 	a->prefix = strchr("+-^", word[0]) != NULL ? word[0] : '\0';

@@ -74,6 +74,11 @@ struct conf_alg_kind {
 	const char *const *unbuilt;              /* names that are accepted and dropped; NULL-terminated */
 	const char *(*defaults)(void);           /* comma separated; may be filtered by what is built */
 	bool wildcards;                          /* patterns may stand after nothing, + and ^ too */
+	bool (*legacy)(const char *name);        /* matched by no pattern, only taken when it is named; or NULL */
+	/* Called for a name in a list that applies, before built_at: makes it available if that takes something. Negative, with
+	 * the reason: it is not offered, which is said. Or NULL. */
+	int (*prepare)(const char *name, struct err *e);
+	bool quiet;                              /* of lists that were read before: nothing is said */
 	const char *none_hint;                   /* what to say about the name "none", which is refused then; or NULL */
 };
 /* Names that spec wire-extensions lists and that may not be built. */

@@ -6,6 +6,7 @@
 #include <openssl/crypto.h>
 #include <openssl/err.h>
 #include <openssl/evp.h>
+#include <openssl/provider.h>
 #include "base/err.h"
 #include "base/mem.h"
 #include "crypto/digest.h"
@@ -16,7 +17,8 @@ struct md_row { enum digest_alg alg; const char *name; EVP_MD *md; };
 struct cipher_row { const char *name; EVP_CIPHER *cipher; };
 struct mac_row { const char *name; EVP_MAC *mac; };
 
-/* Fetched objects are never freed: they live as long as the process. Written by crypto_init only (libcrypto.h). */
+/* Fetched objects are never freed: they live as long as the process. Written by crypto_init and crypto_load_legacy only
+ * (libcrypto.h). */
 static struct md_row md_rows[] = {
 	{ DIGEST_MD5, "MD5", NULL },
 	{ DIGEST_SHA1, "SHA1", NULL },
@@ -34,12 +36,19 @@ static struct cipher_row cipher_rows[] = {
 	{ "ChaCha20", NULL },
 };
 
+/* Of the legacy provider. */
+static struct cipher_row legacy_rows[] = {
+	{ "BF-CBC", NULL }, { "CAST5-CBC", NULL }, { "RC4", NULL },
+};
+
 static struct mac_row mac_rows[] = {
 	{ "HMAC", NULL },
 	{ "POLY1305", NULL },
 };
 
 static bool ready;
+static enum { LEGACY_NOT_ASKED, LEGACY_LOADED, LEGACY_MISSING } legacy;
+static struct err legacy_why;            /* LEGACY_MISSING */
 
 void crypto_init(void)
 {
@@ -57,6 +66,49 @@ void crypto_init(void)
 	rand_prepare();
 }
 
+static int load_providers(struct err *e)
+{
+	/* A system that asks for FIPS, or that switched the default provider off, is not talked out of it. */
+	if (EVP_default_properties_is_fips_enabled(NULL) == 1)
+		return err_set(e, ERR_CRYPTO, "libcrypto runs in FIPS mode");
+	if (OSSL_PROVIDER_available(NULL, "default") != 1)
+		return err_set(e, ERR_CRYPTO, "libcrypto's default provider is not in use here");
+	/* Never unloaded: what is fetched from them lives as long as the process. */
+	if (OSSL_PROVIDER_load(NULL, "default") == NULL)
+		return libcrypto_error(e, "libcrypto's default provider cannot be loaded");
+	if (OSSL_PROVIDER_load(NULL, "legacy") == NULL)
+		return libcrypto_error(e, "libcrypto's legacy provider cannot be loaded");
+	return 0;
+}
+
+int crypto_load_legacy(struct err *e)
+{
+	crypto_init();
+	if (legacy == LEGACY_NOT_ASKED) {
+		legacy = load_providers(&legacy_why) < 0 ? LEGACY_MISSING : LEGACY_LOADED;
+		for (size_t i = 0; legacy == LEGACY_LOADED && i < MEM_COUNT(legacy_rows); i++)
+			legacy_rows[i].cipher = EVP_CIPHER_fetch(NULL, legacy_rows[i].name, NULL);
+		ERR_clear_error();
+	}
+	return legacy == LEGACY_LOADED ? 0 : err_set(e, ERR_CRYPTO, "%s", legacy_why.text);
+}
+
+void crypto_load_no_more(void)
+{
+	if (legacy != LEGACY_NOT_ASKED)
+		return;
+	legacy = LEGACY_MISSING;
+	(void)err_set(&legacy_why, ERR_CRYPTO, "libcrypto's legacy provider was not loaded at the start");
+}
+
+bool crypto_is_legacy(const char *cipher_name)
+{
+	for (size_t i = 0; i < MEM_COUNT(legacy_rows); i++)
+		if (strcmp(legacy_rows[i].name, cipher_name) == 0)
+			return true;
+	return false;
+}
+
 const EVP_MD *libcrypto_md(enum digest_alg alg)
 {
 	crypto_init();
@@ -72,6 +124,9 @@ const EVP_CIPHER *libcrypto_cipher(const char *name)
 	for (size_t i = 0; i < MEM_COUNT(cipher_rows); i++)
 		if (strcmp(cipher_rows[i].name, name) == 0)
 			return cipher_rows[i].cipher;
+	for (size_t i = 0; i < MEM_COUNT(legacy_rows); i++)
+		if (strcmp(legacy_rows[i].name, name) == 0)
+			return legacy_rows[i].cipher;
 	return NULL;
 }
 

@@ -1,6 +1,6 @@
 /* crypto/libcrypto.h: the algorithms that crypto_init fetched, as libcrypto's objects. For crypto/ only.
  *
- * The table behind this is the one piece of state of crypto/: written by crypto_init, never changed afterwards, so that
+ * The table behind this is the one piece of state of crypto/: written by crypto_init and crypto_load_legacy, which come before any thread, and not changed afterwards, so that
  * threads may read it. */
 #ifndef CRYPTO_LIBCRYPTO_H
 #define CRYPTO_LIBCRYPTO_H

@@ -179,6 +179,7 @@ void user_setup_put(const struct user_setup *s, struct buf *out)
 	buf_put_u32(out, (uint32_t)s->uid);
 	buf_put_u32(out, (uint32_t)s->gid);
 	put_optional(out, s->chroot_dir);
+	put_text(out, s->ciphers);
 	put_text(out, s->user);
 	put_text(out, s->home);
 	put_text(out, s->shell);
@@ -209,6 +210,7 @@ int user_setup_get(struct reader *r, struct user_setup *out, struct err *e)
 	out->uid = (uid_t)reader_u32(r);
 	out->gid = (gid_t)reader_u32(r);
 	out->chroot_dir = get_optional(r);
+	out->ciphers = get_text(r);
 	out->user = get_text(r);
 	out->home = get_text(r);
 	out->shell = get_text(r);
@@ -240,6 +242,7 @@ int user_setup_get(struct reader *r, struct user_setup *out, struct err *e)
 void user_setup_clear(struct user_setup *s)
 {
 	free(s->chroot_dir);
+	free(s->ciphers);
 	free(s->user);
 	free(s->home);
 	free(s->shell);

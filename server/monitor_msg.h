@@ -62,6 +62,7 @@ struct user_setup {
 	uid_t uid;
 	gid_t gid;
 	char *chroot_dir;                /* NULL: none; tokens expanded, ownership checked by the user process */
+	char *ciphers;                   /* the configured list: what it needs is loaded before chroot */
 	/* the account */
 	char *user, *home, *shell;
 	bool user_is_root;

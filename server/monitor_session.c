@@ -71,7 +71,7 @@ int monitor_put_user_setup(struct monitor *m, struct buf *out, struct err *e)
 		.host_key = key_blob(m->h->keys.v[m->host_key].public_key), .group_names = a->group_names,
 		.key_options = m->key_options, .password_expired = m->password_expired, .use_pam = m->options.use_pam,
 		.log_level = (int)log_level_get(), .debug = m->h->debug,
-		.auth_info = m->auth_info,
+		.auth_info = m->auth_info, .ciphers = m->options.ciphers.names,
 	};
 	bool chrooted = m->root && m->options.chroot_directory != NULL;
 

@@ -15,8 +15,10 @@
 #include "auth/userauth_server.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "caution.h"
 #include "channel/carrier.h"
 #include "channel/channel.h"
+#include "cipher.h"
 #include "crypto/crypto.h"
 #include "crypto/rand.h"
 #include "io/loop.h"
@@ -101,6 +103,7 @@ static void keys_changed(void *ctx)
 		software);
 	log_info("SSH: Server;Ltype: Kex;Remote: %s-%u;Enc: %s;MAC: %s;Comp: %s", ends->remote_ip, ends->remote_port,
 		a->cipher_c2s, a->mac_c2s, a->compress_c2s);
+	caution_log(a, ends->remote_ip);
 	free(software);
 }
 
@@ -351,6 +354,10 @@ static int run(struct preauth *p, struct err *e)
 	p->loop = loop_new(e);
 	if (p->loop == NULL || read_setup(p, e) < 0)
 		return ERR_IO;
+	/* Whoever read the configuration has said what cannot be had. */
+	(void)!cipher_prepare((struct view){ (const uint8_t *)p->setup.proposal.list[PROPOSAL_CIPHER_C2S],
+		strlen(p->setup.proposal.list[PROPOSAL_CIPHER_C2S]) }, NULL);
+	crypto_load_no_more();
 	role_log_to_monitor(&p->monitor, p->setup.log_level);
 	if (give_up_rights(p, e) < 0 || start_connection(p, e) < 0)
 		return ERR_IO;

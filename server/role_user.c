@@ -13,6 +13,7 @@
 #include <unistd.h>
 #include "base/log.h"
 #include "base/mem.h"
+#include "cipher.h"
 #include "crypto/crypto.h"
 #include "crypto/rand.h"
 #include "platform/privdrop.h"
@@ -104,6 +105,8 @@ static int run(struct user *u, struct worker_start *s, struct err *e)
 
 	crypto_init();
 	rand_prepare();
+	(void)!cipher_prepare((struct view){ (const uint8_t *)u->setup.ciphers, strlen(u->setup.ciphers) }, NULL);
+	crypto_load_no_more();
 	if (u->setup.drop)
 		rc = become_user(&u->setup, e);
 	/* Changing ids may have undone it. */

@@ -26,6 +26,11 @@ static const char *cipher_name_at(size_t i)
 	return c != NULL ? c->name : NULL;
 }
 
+static int cipher_make_ready(const char *name, struct err *e)
+{
+	return cipher_prepare((struct view){ (const uint8_t *)name, strlen(name) }, e);
+}
+
 static const char *mac_name_at(size_t i)
 {
 	const struct mac_alg *m = mac_at(i);
@@ -38,6 +43,13 @@ static const char *key_name_at(size_t i)
 	const struct sig_alg *a = sig_alg_at(i);
 
 	return a != NULL ? a->name : NULL;
+}
+
+static bool key_is_legacy(const char *name)
+{
+	const struct sig_alg *a = sig_alg_find((struct view){ (const uint8_t *)name, strlen(name) });
+
+	return a != NULL && a->legacy;
 }
 
 static const char *kex_defaults(void)
@@ -57,7 +69,7 @@ static const char *ca_key_defaults(void)
 
 const struct conf_alg_kind server_kind_ciphers = {
 	.what = "cipher", .built_at = cipher_name_at, .unbuilt = conf_unbuilt_ciphers,
-	.defaults = proposal_default_ciphers,
+	.defaults = proposal_default_ciphers, .prepare = cipher_make_ready,
 	.none_hint = "cipher none cannot be chosen here: NoneEnabled permits it to clients, after authentication"
 };
 const struct conf_alg_kind server_kind_macs = {
@@ -69,11 +81,11 @@ const struct conf_alg_kind server_kind_kex = {
 };
 const struct conf_alg_kind server_kind_keys = {
 	.what = "key algorithm", .built_at = key_name_at, .unbuilt = conf_unbuilt_keys, .defaults = key_defaults,
-	.wildcards = true
+	.wildcards = true, .legacy = key_is_legacy
 };
 const struct conf_alg_kind server_kind_ca_keys = {
 	.what = "CA key algorithm", .built_at = key_name_at, .unbuilt = conf_unbuilt_ca_keys,
-	.defaults = ca_key_defaults, .wildcards = true
+	.defaults = ca_key_defaults, .wildcards = true, .legacy = key_is_legacy
 };
 
 /* ---- the struct */

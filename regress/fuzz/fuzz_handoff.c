@@ -3,6 +3,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "cipher.h"
 #include "engine_ends.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -10,21 +11,27 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 /* A good blob with unread bytes, made once for each of some ciphers. */
 static struct buf *good_blob(unsigned which)
 {
-	static const struct { const char *cipher, *mac; } suites[4] = {
+	static const struct { const char *cipher, *mac; } suites[6] = {
 		{ "aes128-gcm@openssh.com", "hmac-sha2-256" }, { "aes128-ctr", "hmac-sha2-256" },
-		{ "aes128-cbc", "umac-64-etm@openssh.com" }, { "chacha20-poly1305@openssh.com", "hmac-sha1" }
+		{ "aes128-cbc", "umac-64-etm@openssh.com" }, { "chacha20-poly1305@openssh.com", "hmac-sha1" },
+		{ "arcfour128", "hmac-sha2-256" }, { "cast128-cbc", "hmac-sha2-256" }
 	};
-	static struct buf blobs[4];
-	struct buf *b = &blobs[which & 3], body = BUF_INIT(64);
+	static struct buf blobs[6];
+	struct buf *b = &blobs[which % 6], body = BUF_INIT(64);
 	struct ends e;
 	struct iovec iov[2];
 	uint8_t *at;
 	size_t room;
+	struct view name;
 
 	if (b->size != 0)
 		return b;
 	*b = BUF_INIT(1 << 20);
-	ends_init(&e, suites[which & 3].cipher, suites[which & 3].mac, false);
+	cipher_prepare_all();
+	name = (struct view){ (const uint8_t *)suites[which % 6].cipher, strlen(suites[which % 6].cipher) };
+	if (cipher_find(name) == NULL)
+		which = 0;
+	ends_init(&e, suites[which % 6].cipher, suites[which % 6].mac, false);
 	ends_log_in(&e);
 	if (transport_send(e.t[0], MSG_CHANNEL_OPEN, &body) < 0 || transport_out_view(e.t[0], iov, 2) != 1 ||
 	    transport_in_space(e.t[1], &at, &room) < 0)

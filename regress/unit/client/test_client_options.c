@@ -415,6 +415,37 @@ static void test_precedence(void **state)
 	client_options_clear(&o);
 }
 
+/* The keyword of protocol 1 as guides write it on command lines; in a file it says nothing any more. */
+static void test_cipher_of_old_guides(void **state)
+{
+	static const struct { const char *line, *ciphers; } lines[] = {
+		{ "Cipher=aes128-ctr", "aes128-ctr" }, { "cipher aes256-ctr", "aes256-ctr" }, { "CIPHER = \"aes192-ctr\"", "aes192-ctr" },
+		{ "Cipher=aes128-ctr,aes256-ctr", "aes128-ctr,aes256-ctr" },
+#ifdef WITH_LEGACY_CIPHERS
+		{ "Cipher=3des-cbc", "3des-cbc" }, { "Cipher=3des", "3des-cbc" },
+#endif
+	};
+	struct client_subject who = subject("host");
+	struct client_options o;
+	struct err e = { 0 };
+
+	for (size_t i = 0; i < MEM_COUNT(lines); i++) {
+		client_options_init(&o);
+		log_capture_start(LOG_LEVEL_INFO);
+		assert_int_equal(client_options_line(&o, lines[i].line, &e), 0);
+		assert_true(log_capture_has("Cipher is a keyword of protocol 1: taken as -o Ciphers="));
+		assert_string_equal(o.ciphers.names, lines[i].ciphers);
+		client_options_clear(&o);
+	}
+	client_options_init(&o);
+	assert_int_not_equal(client_options_line(&o, "Cipher=bogus", &e), 0);
+	err_clear(&e);
+	assert_int_equal(load(&o, &who, "Cipher 3des\n", &e), 0);
+	assert_non_null(strstr(o.ciphers.names, "aes128-ctr"));
+	client_options_clear(&o);
+	log_capture_drop();
+}
+
 static void test_none_switch_origin(void **state)
 {
 	struct client_options o;
@@ -815,7 +846,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_golden), cmocka_unit_test(test_words), cmocka_unit_test(test_numbers_and_texts),
 		cmocka_unit_test(test_lists), cmocka_unit_test(test_hpn_and_old), cmocka_unit_test(test_proxies),
-		cmocka_unit_test(test_precedence), cmocka_unit_test(test_compress_level), cmocka_unit_test(test_none_switch_origin), cmocka_unit_test(test_quirks),
+		cmocka_unit_test(test_precedence), cmocka_unit_test(test_compress_level), cmocka_unit_test(test_cipher_of_old_guides), cmocka_unit_test(test_none_switch_origin), cmocka_unit_test(test_quirks),
 		cmocka_unit_test(test_host), cmocka_unit_test(test_match), cmocka_unit_test(test_match_exec_order),
 		cmocka_unit_test(test_final_pass), cmocka_unit_test(test_include), cmocka_unit_test(test_files),
 		cmocka_unit_test(test_refuse_and_unbuilt), cmocka_unit_test(test_tokens), cmocka_unit_test(test_token_errors),

@@ -237,6 +237,34 @@ static void test_alg_notes(void **state)
 	free(got);
 }
 
+static bool ab_is_old(const char *name)
+{
+	return strcmp(name, "ab") == 0;
+}
+
+static int later_is_missing(const char *name, struct err *e)
+{
+	return strcmp(name, "later") == 0 ? err_set(e, ERR_CRYPTO, "the module is missing") : 0;
+}
+
+/* What is only there for old peers has to be named; what cannot be had is told, and left out. */
+static void test_algs_legacy(void **state)
+{
+	static const struct conf_alg_kind kind = { .what = "thing", .built_at = built_at, .unbuilt = unbuilt, .defaults = defaults, .wildcards = true,
+		.legacy = ab_is_old, .prepare = later_is_missing };
+	struct conf_row row = { .type = &conf_algs_type, .arg = &kind };
+	char *got;
+
+	CHECK(row, { "a*", "x aa" }, { "+a*", "x ba,aa" }, { "^a*", "x aa,ba" }, { "+ab", "x ba,aa,ab" }, { "ab", "x ab" }, { "?b", "x " },
+		{ "+?b", "x ba,aa" }, { "-a*", "x ba" }, { "ab,a*", "x ab,aa" });
+	log_capture_start(LOG_LEVEL_INFO);
+	got = shown(&row, "later,aa");
+	assert_string_equal(got, "x aa");
+	assert_true(log_capture_has("thing later is not offered: the module is missing"));
+	free(got);
+	log_capture_drop();
+}
+
 /* ---- forwards */
 
 static void test_forward_files(void **state)
@@ -314,7 +342,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_simple), cmocka_unit_test(test_times), cmocka_unit_test(test_texts), cmocka_unit_test(test_qos),
-		cmocka_unit_test(test_permits), cmocka_unit_test(test_host_port), cmocka_unit_test(test_algs), cmocka_unit_test(test_alg_notes),
+		cmocka_unit_test(test_permits), cmocka_unit_test(test_host_port), cmocka_unit_test(test_algs), cmocka_unit_test(test_alg_notes), cmocka_unit_test(test_algs_legacy),
 		cmocka_unit_test(test_forward_files), cmocka_unit_test(test_forward_specs),
 	};
 

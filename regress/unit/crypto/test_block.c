@@ -7,6 +7,7 @@
 #include <string.h>
 #include <cmocka.h>
 #include "base/mem.h"
+#include "crypto/crypto.h"
 #include "regress/unit/crypto/unhex.h"
 
 #define PLAIN "6bc1bee22e409f96e93d7e117393172aae2d8a571e03ac9c9eb76fac45af8e51" \
@@ -77,6 +78,119 @@ static void des_known_answer(void **state)
 	block_free(b);
 }
 
+static bool have_legacy(void)
+{
+	struct err e = { 0 };
+
+	if (crypto_load_legacy(&e) == 0)
+		return true;
+	print_message("skipped: %s\n", err_text(&e));
+	return false;
+}
+
+static void triple_des_known_answer(void **state)
+{
+	/* NIST SP 800-67's example, which is of ECB: CBC from an IV of zeros each time. */
+	uint8_t key[24], zero[8] = { 0 }, p[24], want[24];
+	struct block *b;
+
+	(void)state;
+	unhex("0123456789abcdef 23456789abcdef01 456789abcdef0123", key);
+	memcpy(p, "The qufck brown fox jump", 24);
+	unhex("a826fd8ce53b855f cce21c8112256fe6 68d5c05dd9b6b900", want);
+	b = block_new("DES-EDE3-CBC", true, key, zero, NULL);
+	assert_non_null(b);
+	for (size_t i = 0; i < 24; i += 8) {
+		assert_int_equal(block_set_iv(b, zero), 0);
+		assert_int_equal(block_run(b, p + i, 8), 0);
+	}
+	assert_memory_equal(p, want, 24);
+	block_free(b);
+}
+
+/* Schneier's vector for Blowfish in CBC mode, and RFC 2144 B.1 for CAST-128. */
+static void old_blocks_known_answers(void **state)
+{
+	static const struct { const char *cipher, *key, *iv, *plain, *sealed; size_t n; } known[] = {
+		{ "BF-CBC", "0123456789abcdeff0e1d2c3b4a59687", "fedcba9876543210",
+		  "37363534333231204e6f77206973207468652074696d6520666f722000000000",
+		  "6b77b4d63006dee605b156e27403979358deb9e7154616d959f1652bd5ff92cc", 32 },
+		{ "CAST5-CBC", "0123456712345678234567893456789a", "0000000000000000", "0123456789abcdef",
+		  "238b4fe5847e44b2", 8 },
+	};
+	uint8_t key[16], iv[8], plain[32], want[32], p[32];
+
+	(void)state;
+	if (!have_legacy())
+		skip();
+	for (size_t i = 0; i < MEM_COUNT(known); i++) {
+		struct block *seal, *open;
+
+		unhex(known[i].key, key);
+		unhex(known[i].iv, iv);
+		unhex(known[i].plain, plain);
+		unhex(known[i].sealed, want);
+		memcpy(p, plain, sizeof(p));
+		seal = block_new(known[i].cipher, true, key, iv, NULL);
+		open = block_new(known[i].cipher, false, key, iv, NULL);
+		assert_non_null(seal);
+		assert_int_equal(block_run(seal, p, known[i].n), 0);
+		assert_memory_equal(p, want, known[i].n);
+		assert_int_equal(block_run(open, p, known[i].n), 0);
+		assert_memory_equal(p, plain, known[i].n);
+		block_free(seal);
+		block_free(open);
+	}
+}
+
+static void expect_stream(const char *key_hex, size_t key_size, uint64_t skip_first, const char *want_hex)
+{
+	uint8_t key[32], p[16] = { 0 }, want[16];
+	struct err e = { 0 };
+	struct block *b;
+
+	unhex(key_hex, key);
+	unhex(want_hex, want);
+	b = block_new_arcfour(key, key_size, skip_first, &e);
+	assert_non_null(b);
+	assert_int_equal(block_run(b, p, 16), 0);
+	assert_memory_equal(p, want, 16);
+	block_free(b);
+}
+
+/* RFC 6229: the stream at the start and behind what RFC 4345 skips, for the two sizes of key of SSH, and farther. */
+static void arcfour_known_answers(void **state)
+{
+	static const char k40[] = "0102030405", k128[] = "0102030405060708090a0b0c0d0e0f10",
+		k256[] = "0102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f20";
+	uint8_t key[16] = { 1 }, whole[9000] = { 0 }, part[9000];
+	struct block *b;
+
+	(void)state;
+	if (!have_legacy())
+		skip();
+	expect_stream(k40, 5, 0, "b2396305f03dc027ccc3524a0a1118a8");
+	expect_stream(k40, 5, 1536, "d8729db41882259bee4f825325f5a130");
+	expect_stream(k128, 16, 0, "9ac7cc9a609d1ef7b2932899cde41b97");
+	expect_stream(k128, 16, 16, "5248c4959014126a6e8a84f11d1a9e1c");
+	expect_stream(k128, 16, 1536, "ffa0b514647ec04f6306b892ae661181");
+	expect_stream(k128, 16, 4096, "a36a4c301ae8ac13610ccbc12256cacc");
+	expect_stream(k256, 32, 0, "eaa6bd25880bf93d3f5d1e4ca2611d91");
+	expect_stream(k256, 32, 1536, "3e34135c79db010200767651cf263073");
+	expect_stream(k256, 32, 4096, "f3e4c0a2e02d1d01f7f0a74618af2b48");
+	b = block_new_arcfour(key, 16, 0, NULL);
+	assert_int_equal(block_run(b, whole, sizeof(whole)), 0);
+	block_free(b);
+	for (size_t at = 0; at < sizeof(whole); at += 1499) {
+		memset(part, 0, sizeof(part));
+		b = block_new_arcfour(key, 16, 0, NULL);
+		assert_int_equal(block_skip(b, at), 0);
+		assert_int_equal(block_run(b, part, sizeof(whole) - at), 0);
+		assert_memory_equal(part, whole + at, sizeof(whole) - at);
+		block_free(b);
+	}
+}
+
 static void seek(void **state)
 {
 	uint8_t key[16] = { 9 }, iv[16], whole[400] = { 0 }, part[400];
@@ -141,6 +255,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(known_answers),
 		cmocka_unit_test(des_known_answer),
+		cmocka_unit_test(triple_des_known_answer),
+		cmocka_unit_test(old_blocks_known_answers),
+		cmocka_unit_test(arcfour_known_answers),
 		cmocka_unit_test(seek),
 		cmocka_unit_test(far_seek),
 		cmocka_unit_test(broken_blocks),

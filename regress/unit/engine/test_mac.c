@@ -26,13 +26,18 @@ static void rows(void **state)
 		{ "hmac-md5", 16, 16, true }, { "hmac-md5-96", 16, 12, true },
 		{ "umac-64@openssh.com", 16, 8, false }, { "umac-128@openssh.com", 16, 16, false },
 	};
-	size_t count = MEM_COUNT(want);
+	size_t count = MEM_COUNT(want), n = 0;
 
 	(void)state;
 	for (size_t i = 0; i < 2 * count; i++) {
-		const struct mac_alg *a = mac_at(i);
+		const struct mac_alg *a = mac_at(n);
 		char name[64];
 
+#ifndef WITH_LEGACY_CIPHERS
+		if (want[i % count].legacy)
+			continue;
+#endif
+		n++;
 		assert_non_null(a);
 		if (i < count) {
 			snprintf(name, sizeof(name), "%s", want[i].name);
@@ -49,7 +54,7 @@ static void rows(void **state)
 		assert_int_equal(a->legacy, want[i % count].legacy);
 		assert_int_equal(a->etm, i >= count);
 	}
-	assert_null(mac_at(2 * count));
+	assert_null(mac_at(n));
 	assert_non_null(mac_find(name_view("none")));
 	assert_int_equal(mac_find(name_view("none"))->tag_size, 0);
 	assert_null(mac_find(name_view("")));

@@ -1,0 +1,12 @@
+/* caution.h: algorithms that are built in for old peers and offered only where a list names them: why not to. Engine. */
+#ifndef CAUTION_H
+#define CAUTION_H
+
+#include "proposal.h"
+
+/* What is wrong with an algorithm of any kind; NULL: nothing that is known. */
+const char *caution_of(const char *name);
+/* A warning in the log for each such name of an agreement, each once. peer: who it is with. */
+void caution_log(const struct agreement *a, const char *peer);
+
+#endif
