@@ -1,0 +1,119 @@
+#!/bin/bash
+# compression.sh [-l LINES] [-s SETS] [-c CIPHERS] [-v LEVELS] [-r RUNS] [-t SECONDS] [-o NAME] [-R]: what compression does to a copy:
+# our scp to our sshd over lines of different rates, with kinds of data, ciphers and levels. Prints numbers and judges nothing.
+#
+#   -l  of: 32 126 494 955 8533 12500 125000 (KB/s; a KB is 1,000 bytes) unlimited
+#   -s  of: high hard mixed (compression_data.c says what they are)
+#   -c  of: aes128-gcm@openssh.com 3des-cbc blowfish-cbc; one that the build lacks is left out
+#   -v  of: off 1 2 3 4 5 6 7 8 9 auto zstd (auto with zstd allowed) stock-off stock-auto (ours to the stock sshd)
+#   -r  runs of each cell (default 3; up to 494 KB/s one), -t seconds a cell of a fast line should take (default 2.5)
+#   -o  NAME.raw.csv gets a row for each copy, after those that are there: so the table can be made in pieces, and
+#       NAME.txt, NAME.csv (medians), NAME.SET.svg (with gnuplot) are made from all of it; NAME.logs/: what auto reported
+#   -R  only make these from NAME.raw.csv
+#
+# Rates are those of the file: its bytes by the time of the copy less the time of an empty one over the same link. The lines are
+# token buckets of the kernel (tc tbf) in a namespace that stands as a router between two others, with a queue of 100 ms of line
+# each way; the rate counts whole frames. Lines up to 494 KB/s: one cipher, cells side by side, each over its own line. Needs
+# root, ip, tc. Lists are quoted: -l "32 126". WS_BUILD, WS_USER as in run.sh.
+
+set -u
+here=$(cd "$(dirname "$0")" && pwd)
+top=$(cd "$here/../.." && pwd)
+build=$(cd "${WS_BUILD:-$top/build}" && pwd) || exit 1
+gcm=aes128-gcm@openssh.com
+lines="32 126 494 955 8533 12500 125000 unlimited" sets="high hard mixed" ciphers="$gcm 3des-cbc blowfish-cbc"
+levels="off 1 6 9 auto zstd stock-off stock-auto" runs=3 target=2.5 name=compression report=
+while getopts l:s:c:v:r:t:o:R o; do
+	case $o in
+	l) lines=$OPTARG ;;
+	s) sets=$OPTARG ;;
+	c) ciphers=$OPTARG ;;
+	v) levels=$OPTARG ;;
+	r) runs=$OPTARG ;;
+	t) target=$OPTARG ;;
+	o) name=$OPTARG ;;
+	R) report=1 ;;
+	*) sed -n '2,3p' "$0" >&2; exit 2 ;;
+	esac
+done
+raw=$name.raw.csv
+. "$here/lib.sh"
+. "$here/compression_lib.sh"
+[ -z "$report" ] || { compression_report "$name"; exit; }
+
+work=$(mktemp -d /dev/shm/wscomp.XXXXXX) || exit 1
+cleanup() {
+	links_down
+	bench_restore_cc
+	rm -rf "$work"
+}
+trap cleanup EXIT
+trap 'exit 1' INT TERM HUP
+user=${WS_USER:-$(id -un)}
+bench_use_cubic
+bench_keys
+mkdir -p "$name.logs" "$work/far" && chmod 777 "$work/far"
+[ -s "$raw" ] || echo "line,set,cipher,level,run,bytes,seconds,kb_per_s" >"$raw"
+links_begin || exit 1
+
+known=$("$build/ssh" -Q cipher)
+has_level() {
+	case $1 in
+	zstd) "$build/ssh" -Q compression 2>/dev/null | grep -q zstd ;;
+	*) true ;;
+	esac
+}
+
+# cells LINE CIPHER: the levels of a cipher. The stock sshd only with the one of today.
+cells() {
+	local v
+	for v in $levels; do
+		has_level "$v" || continue
+		case $v in stock-*) [ "$2" = $gcm ] && [ -n "$stock_sshd" ] || continue ;; esac
+		echo "$v"
+	done
+}
+
+# A slow line: for each set all levels at once; the starts stand apart, so that they do not share a processor.
+slow_line() {
+	local line=$1 cipher=${ciphers%% *} set v i=0 jobs=()
+	for set in $sets; do
+		for v in $(cells "$line" "$cipher"); do
+			link_up $i "$line" && serve $i "$v" "$cipher" || return
+			one_copy $i "$line" "$set" "$cipher" "$v" 1 "$(set_bytes "$line" "$set")" &
+			jobs+=($!)
+			i=$((i + 1))
+			sleep 0.5
+		done
+		[ "$line" -lt 494 ] && continue
+		wait "${jobs[@]}"
+		jobs=()
+	done
+	[ ${#jobs[@]} = 0 ] || wait "${jobs[@]}"
+}
+
+fast_line() {
+	local line=$1 cipher set v run
+	link_up 0 "$line" || return
+	for cipher in $ciphers; do
+		case " "${known//$'\n'/ }" " in *" $cipher "*) ;; *) echo "$cipher: not in this build"; continue ;; esac
+		stop_servers
+		for set in $sets; do
+			for ((run = 1; run <= runs; run++)); do
+				for v in $(cells "$line" "$cipher"); do
+					serve 0 "$v" "$cipher" || return
+					one_copy 0 "$line" "$set" "$cipher" "$v" $run "$(cell_bytes "$line" "$set" "$cipher" "$v")"
+				done
+			done
+		done
+	done
+	rm -f "$work"/data.*.*
+}
+
+echo "$(date '+%F %T'), $(nproc) processors, load $(cut -d' ' -f1 /proc/loadavg), $(cat $cc_file)"
+for line in $lines; do
+	if [ "$line" != unlimited ] && [ "$line" -le 494 ]; then slow_line "$line"; else fast_line "$line"; fi
+	stop_servers
+	links_reset
+done
+compression_report "$name"
