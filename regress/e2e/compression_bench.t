@@ -11,7 +11,7 @@ is "data of set mixed" "$(sum mixed)" f60d79946802d5c8f659e2e1bcf0fab52b7c5579c2
 "$data" mixed 3000000 >"$T/longer"
 is "a shorter one is the beginning of a longer one" "$("$data" mixed 1500000 | cmp - "$T/longer" 2>&1 | grep -c EOF)" 1
 
-if [ "$(id -u)" != 0 ] || ! command -v bash >/dev/null || ! unshare -n sh -c 'ip link add a type veth peer name b && tc qdisc add dev a root tbf rate 1mbit burst 2k limit 4k' 2>/dev/null; then
+if [ "$(id -u)" != 0 ] || ! command -v bash >/dev/null || ! unshare -n sh -c 'ip link add name wsa type veth peer name wsb && tc qdisc add dev wsa root tbf rate 1mbit burst 2k limit 4k' 2>/dev/null; then
 	skip "a line of 494 KB/s" "needs root, bash, ip and tc with tbf"
 	finish
 fi
