@@ -36,11 +36,18 @@ static const struct {
 	  "8cb08e48590dbb3da7b08b1056828838c5f61e6393ba7a0abcc9f662", "76fc6ece0f4e1768cddf8853bb2d551b" },
 };
 
+/* Every test runs with what this processor has, and with libcrypto alone. */
+static bool kinds[] = { true, false };
+
+static struct gcm *make(void **state, const char *name, bool encrypt, const uint8_t *key, const uint8_t *iv)
+{
+	return gcm_new_with(*(bool *)*state, name, encrypt, key, iv, NULL);
+}
+
 static void known_answers(void **state)
 {
 	uint8_t key[32], iv[12], aad[20], plain[64], want[64], p[64], tag[16], want_tag[16];
 
-	(void)state;
 	for (size_t i = 0; i < MEM_COUNT(vectors); i++) {
 		size_t n = unhex(vectors[i].plain, plain), an = unhex(vectors[i].aad, aad);
 		struct gcm *seal, *open;
@@ -49,8 +56,8 @@ static void known_answers(void **state)
 		unhex(vectors[i].iv, iv);
 		unhex(vectors[i].sealed, want);
 		unhex(vectors[i].tag, want_tag);
-		seal = gcm_new(vectors[i].cipher, true, key, iv, NULL);
-		open = gcm_new(vectors[i].cipher, false, key, iv, NULL);
+		seal = make(state, vectors[i].cipher, true, key, iv);
+		open = make(state, vectors[i].cipher, false, key, iv);
 		memcpy(p, plain, n);
 		assert_int_equal(gcm_seal(seal, aad, an, p, n, tag), 0);
 		assert_memory_equal(tag, want_tag, 16);
@@ -74,14 +81,13 @@ static void counter(void **state)
 	};
 	uint8_t key[16] = { 1 }, first[12], later[12], a[32] = { 0 }, b[32] = { 0 }, c[16] = { 0 }, tag[2][16];
 
-	(void)state;
 	for (size_t i = 0; i < MEM_COUNT(cases); i++) {
 		struct gcm *g, *reference;
 
 		unhex(cases[i].first, first);
 		unhex(cases[i].later, later);
-		g = gcm_new("AES-128-GCM", true, key, first, NULL);
-		reference = gcm_new("AES-128-GCM", true, key, later, NULL);
+		g = make(state, "AES-128-GCM", true, key, first);
+		reference = make(state, "AES-128-GCM", true, key, later);
 		assert_int_equal(gcm_seal(g, NULL, 0, c, sizeof(c), tag[0]), 0);
 		gcm_skip(g, cases[i].skip);
 		memset(a, 0, sizeof(a));
@@ -99,9 +105,8 @@ static void counter(void **state)
 static void tampering(void **state)
 {
 	uint8_t key[16] = { 2 }, iv[12] = { 0 }, zeros[80] = { 0 };
-	struct gcm *seal = gcm_new("AES-128-GCM", true, key, iv, NULL);
+	struct gcm *seal = make(state, "AES-128-GCM", true, key, iv);
 
-	(void)state;
 	for (size_t n = 0; n <= 80; n += 16) {
 		uint8_t aad[4] = { 1, 2, 3, 4 }, p[80], copy[80], tag[16];
 
@@ -110,7 +115,7 @@ static void tampering(void **state)
 		memset(p, 0x5a, n);
 		assert_int_equal(gcm_seal(seal, aad, 4, p, n, tag), 0);
 		for (size_t bit = 0; bit < (4 + n + 16) * 8; bit++) {
-			struct gcm *open = gcm_new("AES-128-GCM", false, key, iv, NULL);
+			struct gcm *open = make(state, "AES-128-GCM", false, key, iv);
 			size_t at = bit / 8;
 			uint8_t *byte = at < 4 ? &aad[at] : at < 4 + n ? &copy[at - 4] : &tag[at - 4 - n];
 			uint8_t flip = (uint8_t)(1 << bit % 8);
@@ -130,10 +135,9 @@ static void tampering(void **state)
 static void goes_on_after_refusal(void **state)
 {
 	uint8_t key[16] = { 3 }, iv[12] = { 0 }, p[2][16] = { { 0 } }, tag[2][16], aad[4] = { 0 };
-	struct gcm *seal = gcm_new("AES-128-GCM", true, key, iv, NULL);
-	struct gcm *open = gcm_new("AES-128-GCM", false, key, iv, NULL);
+	struct gcm *seal = make(state, "AES-128-GCM", true, key, iv);
+	struct gcm *open = make(state, "AES-128-GCM", false, key, iv);
 
-	(void)state;
 	for (int i = 0; i < 2; i++)
 		assert_int_equal(gcm_seal(seal, aad, 4, p[i], 16, tag[i]), 0);
 	tag[0][0] ^= 1;
@@ -142,6 +146,47 @@ static void goes_on_after_refusal(void **state)
 	gcm_free(seal);
 	gcm_free(open);
 	gcm_free(NULL);
+}
+
+/* All lengths up to some strides and the longest packets: each kind opens what the other sealed, and seals the same. */
+static void same_as_libcrypto(void **state)
+{
+	static const struct { const char *name; size_t from, to, step; } rows[] = {
+		{ "AES-128-GCM", 0, 1100, 1 }, { "AES-256-GCM", 0, 1100, 1 }, { "AES-128-GCM", 65000, 262144, 32749 },
+		{ "AES-256-GCM", 65000, 262144, 49157 },
+	};
+	uint8_t key[32] = "0123456789abcdef0123456789abcde", iv[12] = "iv", aad[40], tag[2][16];
+	uint8_t *plain = mem_alloc(262144 + 1), *p = mem_alloc(262144 + 1), *q = mem_alloc(262144 + 1);
+
+	(void)state;
+	for (size_t i = 0; i < 262144 + 1; i++)
+		plain[i] = (uint8_t)(i * 7 + i / 251);
+	memcpy(aad, plain + 77, sizeof(aad));
+	for (size_t i = 0; i < MEM_COUNT(rows); i++) {
+		struct gcm *a = gcm_new_with(true, rows[i].name, true, key, iv, NULL);
+		struct gcm *b = gcm_new_with(false, rows[i].name, true, key, iv, NULL);
+		struct gcm *open = gcm_new_with(true, rows[i].name, false, key, iv, NULL);
+
+		for (size_t n = rows[i].from; n <= rows[i].to; n += rows[i].step) {
+			/* One byte off, so that nothing is aligned; what lies behind must stay. */
+			size_t aad_n = n % 3 == 0 ? n % sizeof(aad) : 4;
+
+			memcpy(p + 1, plain + 1, 262144);
+			memcpy(q + 1, plain + 1, 262144);
+			assert_int_equal(gcm_seal(a, aad, aad_n, p + 1, n, tag[0]), 0);
+			assert_int_equal(gcm_seal(b, aad, aad_n, q + 1, n, tag[1]), 0);
+			assert_memory_equal(tag[0], tag[1], 16);
+			assert_memory_equal(p + 1, q + 1, n < 262144 - 64 ? n + 64 : n);
+			assert_int_equal(gcm_open(open, aad, aad_n, p + 1, n, tag[0]), 0);
+			assert_memory_equal(p + 1, plain + 1, n < 262144 - 64 ? n + 64 : n);
+		}
+		gcm_free(a);
+		gcm_free(b);
+		gcm_free(open);
+	}
+	free(plain);
+	free(p);
+	free(q);
 }
 
 static void not_offered(void **state)
@@ -157,10 +202,15 @@ static void not_offered(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(known_answers),
-		cmocka_unit_test(counter),
-		cmocka_unit_test(tampering),
-		cmocka_unit_test(goes_on_after_refusal),
+		cmocka_unit_test_prestate(known_answers, &kinds[0]),
+		cmocka_unit_test_prestate(known_answers, &kinds[1]),
+		cmocka_unit_test_prestate(counter, &kinds[0]),
+		cmocka_unit_test_prestate(counter, &kinds[1]),
+		cmocka_unit_test_prestate(tampering, &kinds[0]),
+		cmocka_unit_test_prestate(tampering, &kinds[1]),
+		cmocka_unit_test_prestate(goes_on_after_refusal, &kinds[0]),
+		cmocka_unit_test_prestate(goes_on_after_refusal, &kinds[1]),
+		cmocka_unit_test(same_as_libcrypto),
 		cmocka_unit_test(not_offered),
 	};
 
