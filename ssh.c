@@ -135,11 +135,11 @@ static bool take_line_flag(struct ssh *s, int flag, const char *arg)
 	return false;
 }
 
-static void take_query(const char *what)
+static void take_query(const char *what, const char *argument)
 {
 	struct err e = { 0 };
 
-	if (client_query_print(what, &e) < 0)
+	if (client_query_print(what, argument, &e) < 0)
 		fail("%s", err_text(&e));
 	exit(0);
 }
@@ -160,7 +160,8 @@ static void take_verbose(struct ssh *s)
 	log_set_level((enum log_level)(LOG_LEVEL_VERBOSE + s->verbosity));
 }
 
-static void take_flag(struct ssh *s, int flag, char *arg)
+/* next: the word behind the flag and its argument, or NULL. */
+static void take_flag(struct ssh *s, int flag, char *arg, const char *next)
 {
 	switch (flag) {
 	case '1': fail("SSH protocol v.1 is no longer supported");
@@ -175,7 +176,7 @@ static void take_flag(struct ssh *s, int flag, char *arg)
 	case 'N': s->no_session = true; set_line(s, "SessionType", "none"); set_line(s, "RequestTTY", "no"); return;
 	case 'O': fail("multiplexing is not built yet: -O %s cannot be done", arg);
 	case 'o': add_line(s, arg); return;
-	case 'Q': take_query(arg); return;
+	case 'Q': take_query(arg, next); return;
 	case 's': s->subsystem = true; set_line(s, "SessionType", "subsystem"); return;
 	case 'T': set_line(s, "RequestTTY", "no"); return;
 	case 't': set_line(s, "RequestTTY", ++s->tty_requests > 1 ? "force" : "yes"); return;
@@ -215,7 +216,7 @@ static void take_command_line(struct ssh *s, int argc, char **argv)
 	while (!ended) {
 		optind = 0;              /* GNU getopt: start anew on this vector */
 		while ((flag = getopt(argc, argv, flag_letters)) != -1)
-			take_flag(s, flag, optarg);
+			take_flag(s, flag, optarg, optind < argc ? argv[optind] : NULL);
 		ended = s->host != NULL || (optind > 1 && strcmp(argv[optind - 1], "--") == 0);
 		argc -= optind;
 		argv += optind;

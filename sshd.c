@@ -284,6 +284,7 @@ static void start_role(struct args *a, struct handover *h, struct procname *proc
 			m.out = 0;
 		if (!a->log_stderr)
 			quiet_stderr();
+		server_config_prefer(m.handover.config);
 		role_monitor(&m);
 	}
 	struct listener_start l = {

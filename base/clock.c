@@ -3,13 +3,18 @@
 
 #include <time.h>
 
-uint64_t clock_mono_us(void)
+uint64_t clock_mono_ns(void)
 {
 	struct timespec ts;
 
 	/* Cannot fail for a valid clock and address. */
 	(void)clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000000 + (uint64_t)ts.tv_nsec / 1000;
+	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
+}
+
+uint64_t clock_mono_us(void)
+{
+	return clock_mono_ns() / 1000;
 }
 
 uint64_t clock_mono_ms(void)

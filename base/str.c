@@ -187,3 +187,21 @@ void str_from_seconds(char *dst, size_t size, uint64_t seconds)
 	else
 		snprintf(dst, size, "%02" PRIu64 ":%02" PRIu64 ":%02" PRIu64, h, m, seconds % 60);
 }
+
+int str_next_line(const char **at, size_t *left, char *line, size_t size)
+{
+	const char *end;
+	size_t n;
+
+	if (*left == 0)
+		return 0;
+	end = memchr(*at, '\n', *left);
+	n = end != NULL ? (size_t)(end - *at) : 0;
+	if (end == NULL || n >= size || memchr(*at, '\0', n) != NULL)
+		return ERR_PEER;
+	memcpy(line, *at, n);
+	line[n] = '\0';
+	*left -= n + 1;
+	*at = end + 1;
+	return 1;
+}

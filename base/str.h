@@ -49,6 +49,12 @@ char *str_escape_terminal(const void *p, size_t n);
 char *str_base64_encode(const void *p, size_t n);
 long str_base64_decode(const char *s, size_t n, uint8_t *out) MUST_USE;
 char *str_hex(const void *p, size_t n);                  /* lower case, allocated */
+/* The other way: exactly n bytes in 2n lower case digits, and nothing behind them. */
+bool str_unhex(const char *s, void *out, size_t n);
+
+/* Takes the next line off the *left bytes at *at, without its newline, as a string of its own. 1; 0 at the end; ERR_PEER if there
+ * is no newline, a NUL, or no room for it in `size` bytes. */
+int str_next_line(const char **at, size_t *left, char *line, size_t size) MUST_USE;
 
 /* "1h30m", "90", "1w": seconds (spec options-client 1, times). ERR_USAGE if malformed or over UINT32_MAX. */
 int str_to_seconds(const char *s, uint64_t *out) MUST_USE;

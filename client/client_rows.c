@@ -265,8 +265,7 @@ static const struct conf_row client_rows[] = {
 	ROW("NoneSwitchFallback", none_switch_fallback, conf_bool, .def = "no", .flags = NONE_FLAGS,
 		.harmless = "no,false"),
 	ROW("PeerMemory", peer_memory, conf_bool, .def = "yes"),
-	ROW("CipherPreference", cipher_preference, conf_word_type, .arg = words_preference, .def = "default",
-		.flags = CONF_UNBUILT, .harmless = "default"),
+	ROW("CipherPreference", cipher_preference, conf_word_type, .arg = words_preference, .def = "default"),
 
 	/* found in files, kept nowhere */
 	BARE("GSSAPIAuthentication", CONF_UNBUILT, .harmless = "no,false"),

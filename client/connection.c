@@ -19,6 +19,7 @@
 #include "client/hostkey.h"
 #include "client/none_switch.h"
 #include "client/peer_memory.h"
+#include "client/speed_memory.h"
 #include "config.h"
 #include "io/loop.h"
 #include "io/net.h"
@@ -45,6 +46,7 @@ struct client {
 	struct hostkey_verdict host_key;
 	char via[96];                    /* for the line that tells of success */
 	char *memory_path;               /* NULL: no peer memory */
+	char *cipher_order, *mac_order;  /* of CipherPreference fastest; NULL: as configured */
 	struct peer_record remembered;
 	bool is_remembered;
 	struct proposal configured;      /* our lists without what memory makes of them */
@@ -514,14 +516,16 @@ static void client_proposal(struct client *c, struct proposal *p)
 {
 	const struct client_options *o = c->o;
 	struct hostkey_where w = client_where(c);
+	const char *ciphers = c->cipher_order ? c->cipher_order : o->ciphers.names;
+	const char *macs = c->mac_order ? c->mac_order : o->macs.names;
 	const char *compress = o->compression ? "zlib@openssh.com,none" : "none,zlib@openssh.com";
 
 	proposal_set(p, PROPOSAL_KEX, o->kex_algorithms.names);
 	set_take(p, PROPOSAL_HOST_KEY, hostkey_order(&w));
-	proposal_set(p, PROPOSAL_CIPHER_C2S, o->ciphers.names);
-	proposal_set(p, PROPOSAL_CIPHER_S2C, o->ciphers.names);
-	proposal_set(p, PROPOSAL_MAC_C2S, o->macs.names);
-	proposal_set(p, PROPOSAL_MAC_S2C, o->macs.names);
+	proposal_set(p, PROPOSAL_CIPHER_C2S, ciphers);
+	proposal_set(p, PROPOSAL_CIPHER_S2C, ciphers);
+	proposal_set(p, PROPOSAL_MAC_C2S, macs);
+	proposal_set(p, PROPOSAL_MAC_S2C, macs);
 	proposal_set(p, PROPOSAL_COMPRESS_C2S, compress);
 	proposal_set(p, PROPOSAL_COMPRESS_S2C, compress);
 	proposal_set(p, PROPOSAL_LANG_C2S, "");
@@ -627,6 +631,8 @@ struct client *client_new(struct loop *l, const struct client_setup *s, struct e
 	c->started_ms = clock_mono_ms();
 	if (c->o->peer_memory)
 		c->memory_path = peer_memory_path(s->tokens->home);
+	if (c->o->cipher_preference == CLIENT_FASTEST)
+		speed_memory_order(s->tokens->home, c->o->ciphers.names, c->o->macs.names, &c->cipher_order, &c->mac_order);
 	if (client_connect(c->o, s->tokens, s->program, &c->route, e) < 0 || client_begin(c, e) < 0) {
 		client_free(c);
 		return NULL;
@@ -651,6 +657,8 @@ void client_free(struct client *c)
 	proposal_clear(&c->before_switch);
 	proposal_clear(&c->configured);
 	free(c->memory_path);
+	free(c->cipher_order);
+	free(c->mac_order);
 	free(c->key_host);
 	free(c);
 }

@@ -3,16 +3,12 @@
  * Fields of a line, separated by one blank: hash, kind, kex, host key, guess, method, key, alg, before. "-" is empty. */
 #include "client/peer_memory.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 #include "base/log.h"
 #include "base/mem.h"
-#include "base/path.h"
+#include "base/own_file.h"
 #include "base/str.h"
 #include "crypto/digest.h"
 #include "crypto/rand.h"
@@ -69,25 +65,6 @@ static bool take_field(char *dst, size_t size, const char *field)
 	return is_plain(field) && str_copy(dst, size, strcmp(field, "-") == 0 ? "" : field);
 }
 
-static int hex_digit(char c)
-{
-	return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
-static bool take_hex(uint8_t *out, size_t n, const char *s)
-{
-	if (strlen(s) != 2 * n)
-		return false;
-	for (size_t i = 0; i < n; i++) {
-		int high = hex_digit(s[2 * i]), low = hex_digit(s[2 * i + 1]);
-
-		if (high < 0 || low < 0)
-			return false;
-		out[i] = (uint8_t)(high << 4 | low);
-	}
-	return true;
-}
-
 static bool take_kind(enum peer_kind *out, const char *s)
 {
 	for (size_t i = 0; i < MEM_COUNT(kinds); i++)
@@ -104,7 +81,7 @@ static bool take_record(struct peer_entry *out, char *line)
 	char *f[FIELDS];
 
 	memset(out, 0, sizeof(*out));
-	if (!split_fields(line, f, FIELDS) || !take_hex(out->hash, sizeof(out->hash), f[0]) || !take_kind(&r->kind, f[1]))
+	if (!split_fields(line, f, FIELDS) || !str_unhex(f[0], out->hash, sizeof(out->hash)) || !take_kind(&r->kind, f[1]))
 		return false;
 	if (strcmp(f[4], "yes") != 0 && strcmp(f[4], "no") != 0)
 		return false;
@@ -120,26 +97,7 @@ static bool take_head(struct peer_memory *m, char *line)
 	char *f[HEAD_FIELDS];
 
 	return split_fields(line, f, HEAD_FIELDS) && strcmp(f[0], MAGIC) == 0 && strcmp(f[1], FORMAT) == 0 &&
-		take_hex(m->salt, sizeof(m->salt), f[2]);
-}
-
-/* The next line as a string of its own: 1; 0 at the end; -1 if it is no line. */
-static int next_line(const char **at, size_t *left, char line[LINE_MAX_BYTES])
-{
-	const char *end;
-	size_t n;
-
-	if (*left == 0)
-		return 0;
-	end = memchr(*at, '\n', *left);
-	n = end != NULL ? (size_t)(end - *at) : 0;
-	if (end == NULL || n >= LINE_MAX_BYTES || memchr(*at, '\0', n) != NULL)
-		return -1;
-	memcpy(line, *at, n);
-	line[n] = '\0';
-	*left -= n + 1;
-	*at = end + 1;
-	return 1;
+		str_unhex(f[2], m->salt, sizeof(m->salt));
 }
 
 int peer_memory_parse(struct peer_memory *m, const char *text, size_t n, struct err *e)
@@ -148,12 +106,12 @@ int peer_memory_parse(struct peer_memory *m, const char *text, size_t n, struct 
 	int r;
 
 	*m = (struct peer_memory){ .salted = true };
-	if (next_line(&text, &n, line) != 1 || !take_head(m, line)) {
+	if (str_next_line(&text, &n, line, sizeof(line)) != 1 || !take_head(m, line)) {
 		*m = (struct peer_memory){ .salted = false };
 		return err_set(e, ERR_PEER, "not a file of this kind and version");
 	}
 	m->v = mem_array(PEER_MEMORY_RECORDS_MAX, sizeof(*m->v));
-	while ((r = next_line(&text, &n, line)) == 1) {
+	while ((r = str_next_line(&text, &n, line, sizeof(line))) == 1) {
 		if (m->count == PEER_MEMORY_RECORDS_MAX || !take_record(&m->v[m->count], line)) {
 			r = -1;
 			break;
@@ -167,24 +125,6 @@ int peer_memory_parse(struct peer_memory *m, const char *text, size_t n, struct 
 	return ERR_PEER;
 }
 
-/* Only a file that nobody else could have written. The folders above it are the user's business, as with known_hosts. */
-static int read_own_file(const char *path, char **text, size_t *n, struct err *e)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK), rc;
-	struct stat st;
-
-	if (fd < 0)
-		return err_set_errno(e, "open");
-	if (fstat(fd, &st) < 0)
-		rc = err_set_errno(e, "stat");
-	else if (!S_ISREG(st.st_mode) || st.st_uid != geteuid() || (st.st_mode & 077) != 0)
-		rc = err_set(e, ERR_DENIED, "it is not a file of ours alone");
-	else
-		rc = path_read_fd(fd, PEER_MEMORY_FILE_MAX, text, n, e);
-	close(fd);
-	return rc;
-}
-
 void peer_memory_load(struct peer_memory *m, const char *path)
 {
 	struct err e = { 0 };
@@ -192,7 +132,7 @@ void peer_memory_load(struct peer_memory *m, const char *path)
 	size_t n = 0;
 
 	*m = (struct peer_memory){ .salted = false };
-	if (read_own_file(path, &text, &n, &e) < 0 || peer_memory_parse(m, text, n, &e) < 0)
+	if (own_file_read(path, PEER_MEMORY_FILE_MAX, &text, &n, &e) < 0 || peer_memory_parse(m, text, n, &e) < 0)
 		log_debug2("peer memory %s: %s", path, err_text(&e));
 	free(text);
 }
@@ -293,63 +233,6 @@ char *peer_memory_text(const struct peer_memory *m)
 	return text;
 }
 
-/* The folders of path, the nearest two at most: the cache folder itself and ours in it. */
-static int make_folders(const char *path, struct err *e)
-{
-	char *folder = mem_strdup(path), *parent, *slash = strrchr(folder, '/');
-	int rc = 0;
-
-	*slash = '\0';
-	parent = mem_strdup(folder);
-	slash = strrchr(parent, '/');
-	if (slash != NULL && slash != parent) {
-		*slash = '\0';
-		rc = path_make_dir(parent, 0700, e);
-	}
-	if (rc == 0)
-		rc = path_make_dir(folder, 0700, e);
-	free(parent);
-	free(folder);
-	return rc;
-}
-
-static int write_all(int fd, const char *text, size_t n, struct err *e)
-{
-	while (n > 0) {
-		ssize_t done = write(fd, text, n);
-
-		if (done < 0 && errno == EINTR)
-			continue;
-		if (done <= 0)
-			return err_set_errno(e, "write");
-		text += done;
-		n -= (size_t)done;
-	}
-	return 0;
-}
-
-/* As a whole or not at all. Of two that write at once the later one wins: a record less is no harm. */
-static int replace_file(const char *path, const char *text, struct err *e)
-{
-	char *new = str_printf("%s.XXXXXXXXXX", path);
-	int fd = mkostemp(new, O_CLOEXEC), rc;   /* mode 0600 */
-
-	if (fd < 0) {
-		rc = err_set_errno(e, "%s", new);
-		free(new);
-		return rc;
-	}
-	rc = write_all(fd, text, strlen(text), e);
-	if (close(fd) < 0 && rc == 0)
-		rc = err_set_errno(e, "close");
-	if (rc == 0 && rename(new, path) < 0)
-		rc = err_set_errno(e, "rename");
-	if (rc != 0)
-		(void)unlink(new);
-	free(new);
-	return rc;
-}
-
 void peer_memory_store(const char *path, const struct peer_name *who, const struct peer_record *r)
 {
 	struct peer_memory m;
@@ -359,7 +242,7 @@ void peer_memory_store(const char *path, const struct peer_name *who, const stru
 	peer_memory_load(&m, path);
 	if (peer_memory_put(&m, who, r)) {
 		text = peer_memory_text(&m);
-		if (make_folders(path, &e) < 0 || replace_file(path, text, &e) < 0)
+		if (own_file_replace(path, text, &e) < 0)
 			log_debug2("peer memory %s is not written: %s", path, err_text(&e));
 		free(text);
 	}
@@ -368,10 +251,5 @@ void peer_memory_store(const char *path, const struct peer_name *who, const stru
 
 char *peer_memory_path(const char *home)
 {
-	const char *cache = getenv("XDG_CACHE_HOME");
-
-	/* The XDG base directory specification: a path that is not absolute is ignored. */
-	if (cache != NULL && cache[0] == '/')
-		return str_printf("%s/wirespeed/peers", cache);
-	return home != NULL && home[0] == '/' ? str_printf("%s/.cache/wirespeed/peers", home) : NULL;
+	return own_file_cache_path(home, "peers");
 }

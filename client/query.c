@@ -8,12 +8,13 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "cipher.h"
+#include "client/query_speed.h"
 #include "keys/key.h"
 #include "mac.h"
 #include "proposal.h"
 
 enum list { LIST_CIPHER, LIST_AEAD, LIST_MAC, LIST_KEX, LIST_KEY, LIST_CERT, LIST_SIG, LIST_CA, LIST_VERSION,
-	LIST_COMPRESSION, LIST_HELP };
+	LIST_COMPRESSION, LIST_SPEED, LIST_SPEED_JSON, LIST_HELP };
 
 static const struct { const char *name; enum list list; bool shown; } queries[] = {
 	{ "cipher", LIST_CIPHER, true }, { "Ciphers", LIST_CIPHER, false }, { "cipher-auth", LIST_AEAD, true },
@@ -21,7 +22,8 @@ static const struct { const char *name; enum list list; bool shown; } queries[] 
 	{ "key", LIST_KEY, true }, { "key-cert", LIST_CERT, true }, { "key-plain", LIST_KEY, true },
 	{ "key-ca-sign", LIST_CA, false }, { "CASignatureAlgorithms", LIST_CA, false }, { "key-sig", LIST_SIG, true },
 	{ "mac", LIST_MAC, true }, { "MACs", LIST_MAC, false }, { "protocol-version", LIST_VERSION, true },
-	{ "sig", LIST_SIG, true }, { "PubkeyAcceptedAlgorithms", LIST_SIG, false },
+	{ "sig", LIST_SIG, true }, { "speed", LIST_SPEED, true },
+	{ "speed=json", LIST_SPEED_JSON, true }, { "PubkeyAcceptedAlgorithms", LIST_SIG, false },
 	{ "PubkeyAcceptedKeyTypes", LIST_SIG, false }, { "HostKeyAlgorithms", LIST_SIG, false },
 	{ "HostbasedKeyTypes", LIST_SIG, false }, { "HostbasedAcceptedKeyTypes", LIST_SIG, false },
 	{ "HostbasedAcceptedAlgorithms", LIST_SIG, false }, { "help", LIST_HELP, false },
@@ -91,14 +93,17 @@ static void print_list(enum list list)
 	case LIST_VERSION: puts("2"); break;
 	case LIST_COMPRESSION: puts("none\nzlib@openssh.com"); break;
 	case LIST_HELP: print_help(); break;
+	case LIST_SPEED: case LIST_SPEED_JSON: break;
 	}
 }
 
-int client_query_print(const char *what, struct err *e)
+int client_query_print(const char *what, const char *argument, struct err *e)
 {
 	for (size_t i = 0; i < MEM_COUNT(queries); i++) {
 		if (strcmp(queries[i].name, what) != 0)
 			continue;
+		if (queries[i].list == LIST_SPEED || queries[i].list == LIST_SPEED_JSON)
+			return client_query_speed(argument, queries[i].list == LIST_SPEED_JSON, e);
 		print_list(queries[i].list);
 		return 0;
 	}

@@ -260,6 +260,7 @@ _Noreturn void role_listener(struct listener_start *s)
 	(void)signal(SIGXFSZ, SIG_IGN);
 	s->common.stderr_too = true;     /* of monitors, for -e */
 	role_start_log(&s->common, &s->handover, "sshd");
+	server_config_prefer(s->handover.config);
 	if (privdrop_undumpable(&e) < 0)
 		log_error("%s", err_text(&e));
 	r.cwd = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);

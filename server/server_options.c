@@ -14,6 +14,7 @@
 #include "keys/key.h"
 #include "mac.h"
 #include "paths.h"
+#include "preference.h"
 #include "proposal.h"
 #include "server/server_types.h"
 
@@ -196,6 +197,7 @@ struct server_config {
 	struct server_ports ports;       /* of -p */
 	char *path;                      /* NULL: not loaded; "none": no file */
 	char *cwd, *home;                /* of the process that was started by hand */
+	char *cipher_order, *mac_order;  /* of CipherPreference fastest; NULL: not measured */
 	struct server_options options;
 };
 
@@ -225,6 +227,8 @@ void server_config_free(struct server_config *c)
 	free(c->path);
 	free(c->cwd);
 	free(c->home);
+	free(c->cipher_order);
+	free(c->mac_order);
 	server_options_clear(&c->options);
 	free(c);
 }
@@ -327,7 +331,53 @@ int server_config_match(const struct server_config *c, const struct server_subje
 	return code;
 }
 
+/* ---- CipherPreference */
+
+static void apply_order(struct conf_algs *list, const char *order)
+{
+	if (order == NULL)
+		return;
+	free(list->names);
+	list->names = mem_strdup(order);
+}
+
+static void config_apply_order(struct server_config *c)
+{
+	apply_order(&c->options.ciphers, c->cipher_order);
+	apply_order(&c->options.macs, c->mac_order);
+}
+
+void server_config_prefer(struct server_config *c)
+{
+	const char *ciphers = c->options.ciphers.names, *macs = c->options.macs.names;
+	struct preference p = { .count = 0 };
+
+	if (c->options.cipher_preference != SERVER_FASTEST)
+		return;
+	(void)preference_measure(&p, ciphers, macs);
+	c->cipher_order = preference_ciphers(&p, ciphers, macs);
+	c->mac_order = preference_macs(&p, macs);
+	log_debug("CipherPreference fastest: %s; %s", c->cipher_order, c->mac_order);
+	config_apply_order(c);
+}
+
 /* ---- hand-over */
+
+/* NULL goes as an empty string. */
+static void put_order(struct buf *out, const char *order)
+{
+	buf_put_cstring(out, order != NULL ? order : "");
+}
+
+static char *get_order(struct reader *r)
+{
+	char *order = reader_cstring(r, CONFIG_STRING_MAX);
+
+	if (order != NULL && *order != '\0')
+		return order;
+	free(order);
+	return NULL;
+}
 
 static void put_list(struct buf *out, const struct str_list *l)
 {
@@ -372,6 +422,8 @@ void server_config_put(const struct server_config *c, struct buf *out)
 		buf_put_cstring(out, c->files.globs[i].pattern);
 		put_list(out, &c->files.globs[i].paths);
 	}
+	put_order(out, c->cipher_order);
+	put_order(out, c->mac_order);
 }
 
 static void get_files(struct reader *r, struct conf_source *s)
@@ -443,6 +495,8 @@ struct server_config *server_config_get(struct reader *r, struct err *e)
 		reader_fail(r);
 	get_files(r, &c->files);
 	get_globs(r, &c->files);
+	c->cipher_order = get_order(r);
+	c->mac_order = get_order(r);
 	c->files.sealed = true;
 	c->ports.count = reader_ok(r) ? ports : 0;
 	code = reader_ok(r) ? 0 : err_set(&local, ERR_PEER, "the configuration that was handed over cannot be read");
@@ -450,6 +504,8 @@ struct server_config *server_config_get(struct reader *r, struct err *e)
 		code = get_lines(c, &lines, &local);
 	if (code == 0)
 		code = config_evaluate(c, true, &local);
+	if (code == 0)
+		config_apply_order(c);
 	str_list_clear(&lines);
 	if (code == 0)
 		return c;

@@ -16,7 +16,8 @@
 /* Values of the word fields; which of them a field can have is said beside it. */
 enum server_word {
 	SERVER_NO, SERVER_YES, SERVER_LOCAL, SERVER_REMOTE, SERVER_PROHIBIT_PASSWORD, SERVER_FORCED_COMMANDS_ONLY,
-	SERVER_SHOSTS_ONLY, SERVER_CLIENT_SPECIFIED, SERVER_ANY, SERVER_INET, SERVER_INET6, SERVER_AUTO, SERVER_FIXED
+	SERVER_SHOSTS_ONLY, SERVER_CLIENT_SPECIFIED, SERVER_ANY, SERVER_INET, SERVER_INET6, SERVER_AUTO, SERVER_FIXED,
+	SERVER_DEFAULT, SERVER_FASTEST
 };
 
 struct server_ports { unsigned v[256]; size_t count; };
@@ -137,6 +138,7 @@ struct server_options {
 
 	/* our own */
 	int compression_mode;                    /* AUTO FIXED */
+	int cipher_preference;                   /* DEFAULT FASTEST */
 };
 
 /* ---- the configuration of a server: its text, read once, and what the command line added */
@@ -155,6 +157,9 @@ int server_config_add_port(struct server_config *c, unsigned port, struct err *e
 int server_config_load(struct server_config *c, const char *path, struct err *e) MUST_USE;
 /* The global part. Borrowed. */
 const struct server_options *server_config_options(const struct server_config *c);
+/* CipherPreference fastest: measures the ciphers and MACs for some milliseconds, and has them in that order from now on, for
+ * those too that the configuration is handed over to. Otherwise does nothing. Once, after server_config_load. */
+void server_config_prefer(struct server_config *c);
 
 /* Hand-over to another process: lines, file names and texts; get evaluates them again and reads no file. */
 void server_config_put(const struct server_config *c, struct buf *out);

@@ -39,6 +39,9 @@ static const struct conf_word words_tunnel[] = {
 static const struct conf_word words_compression_mode[] = {
 	{ "auto", SERVER_AUTO }, { "fixed", SERVER_FIXED }, { NULL, 0 }
 };
+static const struct conf_word words_preference[] = {
+	{ "default", SERVER_DEFAULT }, { "fastest", SERVER_FASTEST }, { NULL, 0 }
+};
 static const struct conf_range range_level = { 1, 9 };
 
 /* -p: Port lines of files do not count then. */
@@ -234,6 +237,7 @@ static const struct conf_row server_rows[] = {
 	/* our own */
 	ROW("CompressionLevel", compression_level, conf_level, .arg = &range_level, .def = "6", .flags = M),
 	ROW("CompressionMode", compression_mode, conf_word_type, .arg = words_compression_mode, .def = "auto", .flags = M),
+	ROW("CipherPreference", cipher_preference, conf_word_type, .arg = words_preference, .def = "default"),
 
 	/* found in files, kept nowhere */
 	BARE("KerberosAuthentication", M | CONF_UNSUPPORTED),

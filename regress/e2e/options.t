@@ -193,7 +193,7 @@ fi
 if [ -x $stock_sshd ] && [ -x "$sshd" ] && [ -x "$WS_BUILD/ssh-keygen" ] && [ "$(id -u)" = 0 ]; then
 	"$WS_BUILD/ssh-keygen" -q -t ed25519 -N '' -f "$dir/key"
 	sskip='gssapi[a-z]*|kerberos[a-z]*|[a-z]*algorithms|ciphers|macs|channeltimeout|unusedconnectiontimeout|ipqos|persourcepenalt[a-z]*|refuseconnection|revokedkeys|securitykeyprovider|sshd[a-z]*path|pamservicename|usepam|pidfile|modulifile|xauthlocation|permitrootlogin|requiredrsasize|persourcenetblocksize|debianbanner|authorizedkeysfile'
-	sown='hpndisabled|tcprcvbufpoll|noneenabled|nonemacenabled|usemptcp|compressionlevel|compressionmode'
+	sown='hpndisabled|tcprcvbufpoll|noneenabled|nonemacenabled|usemptcp|compressionlevel|compressionmode|cipherpreference'
 	slines() { tr 'A-Z' 'a-z' | grep -vE "^($sskip|$sown)( |\$)"; }
 	same_server() { # NAME ARGS...
 		name=$1; shift

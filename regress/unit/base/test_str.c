@@ -242,13 +242,50 @@ static void test_hex(void **state)
 	check_escaped(str_hex("", 0), "");
 }
 
+static void test_unhex(void **state)
+{
+	uint8_t out[3] = { 1, 1, 1 };
+
+	assert_true(str_unhex("009aff", out, 3));
+	assert_memory_equal(out, "\x00\x9a\xff", 3);
+	assert_true(str_unhex("", out, 0));
+	assert_false(str_unhex("009AFF", out, 3));
+	assert_false(str_unhex("009af", out, 3));
+	assert_false(str_unhex("009aff0", out, 3));
+	assert_false(str_unhex("009afg", out, 3));
+	assert_false(str_unhex("009af ", out, 3));
+}
+
+static void test_next_line(void **state)
+{
+	static const char text[] = "one\n\nthree\nrest";
+	const char *at = text;
+	size_t left = sizeof(text) - 1;
+	char line[6];
+
+	assert_int_equal(str_next_line(&at, &left, line, sizeof(line)), 1);
+	assert_string_equal(line, "one");
+	assert_int_equal(str_next_line(&at, &left, line, sizeof(line)), 1);
+	assert_string_equal(line, "");
+	assert_int_equal(str_next_line(&at, &left, line, 5), ERR_PEER);         /* no room for the end */
+	assert_int_equal(str_next_line(&at, &left, line, sizeof(line)), 1);
+	assert_string_equal(line, "three");
+	assert_int_equal(left, 4);
+	assert_int_equal(str_next_line(&at, &left, line, sizeof(line)), ERR_PEER);
+	left = 0;
+	assert_int_equal(str_next_line(&at, &left, line, sizeof(line)), 0);
+	at = "a\0b\n";
+	left = 4;
+	assert_int_equal(str_next_line(&at, &left, line, sizeof(line)), ERR_PEER);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_basics), cmocka_unit_test(test_u64), cmocka_unit_test(test_seconds),
 		cmocka_unit_test(test_bytes), cmocka_unit_test(test_list), cmocka_unit_test(test_names),
 		cmocka_unit_test(test_escape_log), cmocka_unit_test(test_escape_terminal), cmocka_unit_test(test_base64),
-		cmocka_unit_test(test_hex),
+		cmocka_unit_test(test_hex), cmocka_unit_test(test_unhex), cmocka_unit_test(test_next_line),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -139,7 +139,8 @@ static bool line_is(const char *line, const char *const *names, size_t count)
 static void test_golden(void **state)
 {
 	static const char *const own[] = {
-		"HPNDisabled", "TcpRcvBufPoll", "NoneEnabled", "NoneMacEnabled", "UseMPTCP", "CompressionLevel", "CompressionMode"
+		"HPNDisabled", "TcpRcvBufPoll", "NoneEnabled", "NoneMacEnabled", "UseMPTCP", "CompressionLevel", "CompressionMode",
+		"CipherPreference"
 	};
 	static const char *const lists[] = {
 		"Ciphers", "Macs", "KexAlgorithms", "CASignatureAlgorithms", "HostbasedAcceptedAlgorithms", "HostKeyAlgorithms",
@@ -700,6 +701,56 @@ static void test_hand_over(void **state)
 	buf_free(&out);
 }
 
+/* CipherPreference: whoever the configuration is handed to has the order that was measured, and measures nothing. */
+static void test_hand_over_order(void **state)
+{
+	struct buf out = BUF_INIT(1 << 20);
+	struct server_config *c = server_config_new(), *d;
+	struct server_options o = { .marks = { { 0 } } };
+	struct server_subject ann = { .user = "ann", .local_port = -1 };
+	char *ciphers, *macs;
+	struct reader r;
+	struct err e = { 0 };
+
+	assert_int_equal(server_config_add_line(c, "CipherPreference fastest", &e), 0);
+	assert_int_equal(server_config_add_line(c, "Ciphers 3des-cbc,aes128-ctr", &e), 0);
+	assert_int_equal(server_config_add_line(c, "MACs hmac-md5,umac-64@openssh.com,hmac-sha2-512", &e), 0);
+	assert_int_equal(server_config_load(c, "none", &e), 0);
+	assert_string_equal(server_config_options(c)->ciphers.names, "3des-cbc,aes128-ctr");
+	server_config_prefer(c);
+	ciphers = mem_strdup(server_config_options(c)->ciphers.names);
+	macs = mem_strdup(server_config_options(c)->macs.names);
+	assert_string_equal(ciphers, "aes128-ctr,3des-cbc");
+	assert_string_equal(macs, "umac-64@openssh.com,hmac-sha2-512,hmac-md5");
+	server_config_put(c, &out);
+	reader_init(&r, out.data, out.size);
+	d = server_config_get(&r, &e);
+	assert_non_null(d);
+	assert_string_equal(server_config_options(d)->ciphers.names, ciphers);
+	assert_string_equal(server_config_options(d)->macs.names, macs);
+	assert_int_equal(server_config_match(d, &ann, &o, &e), 0);
+	assert_string_equal(o.ciphers.names, ciphers);
+	server_options_clear(&o);
+	free(ciphers);
+	free(macs);
+	server_config_free(c);
+	server_config_free(d);
+	buf_free(&out);
+}
+
+/* Without it nothing is measured and nothing moves. */
+static void test_order_default(void **state)
+{
+	struct server_config *c = server_config_new();
+	struct err e = { 0 };
+
+	assert_int_equal(server_config_add_line(c, "Ciphers 3des-cbc,aes128-ctr", &e), 0);
+	assert_int_equal(server_config_load(c, "none", &e), 0);
+	server_config_prefer(c);
+	assert_string_equal(server_config_options(c)->ciphers.names, "3des-cbc,aes128-ctr");
+	server_config_free(c);
+}
+
 static void test_hand_over_damaged(void **state)
 {
 	struct buf out = BUF_INIT(1 << 20);
@@ -799,7 +850,8 @@ int main(void)
 		cmocka_unit_test(test_texts), cmocka_unit_test(test_lists), cmocka_unit_test(test_hpn_and_old), cmocka_unit_test(test_compress_level), cmocka_unit_test(test_errors),
 		cmocka_unit_test(test_match_criteria), cmocka_unit_test(test_match_unknown), cmocka_unit_test(test_match_merge),
 		cmocka_unit_test(test_match_all_at_start), cmocka_unit_test(test_include), cmocka_unit_test(test_command_line),
-		cmocka_unit_test(test_paths), cmocka_unit_test(test_hand_over), cmocka_unit_test(test_hand_over_damaged),
+		cmocka_unit_test(test_paths), cmocka_unit_test(test_hand_over),
+		cmocka_unit_test(test_hand_over_order), cmocka_unit_test(test_order_default), cmocka_unit_test(test_hand_over_damaged),
 		cmocka_unit_test(test_subject), cmocka_unit_test(test_real_files),
 	};
 
