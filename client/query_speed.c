@@ -190,6 +190,7 @@ int client_query_speed(const char *cipher, bool json, struct err *e)
 	const struct cipher_alg *c = NULL;
 	int rc;
 
+	cipher_prepare_all();
 	if (cipher != NULL) {
 		c = cipher_find((struct view){ (const uint8_t *)cipher, strlen(cipher) });
 		if (c == NULL)

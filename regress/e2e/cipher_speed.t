@@ -74,8 +74,12 @@ else
 	offered -o CipherPreference=fastest -o Ciphers=$CHACHA,$AES >"$T/out"
 fi
 is "the file is ours alone" "$(stat -c %a "$T/cache/wirespeed/speeds")" 600
-is "legacy stays behind" "$(offered -o CipherPreference=fastest -o Ciphers=aes128-cbc,aes256-ctr -o MACs=hmac-sha2-512)" aes256-ctr
-is "nothing is added" "$(sed -n 's/.*CipherPreference fastest: \(.*\);.*/\1/p' "$T/log" | tr -d '\r' | tail -n 1)" aes256-ctr,aes128-cbc
+if "$OURS" -Q cipher | grep -qx aes128-cbc; then
+	is "legacy stays behind" "$(offered -o CipherPreference=fastest -o Ciphers=aes128-cbc,aes256-ctr -o MACs=hmac-sha2-512)" aes256-ctr
+	is "nothing is added" "$(sed -n 's/.*CipherPreference fastest: \(.*\);.*/\1/p' "$T/log" | tr -d '\r' | tail -n 1)" aes256-ctr,aes128-cbc
+else
+	skip "legacy stays behind" "no legacy ciphers in this build"
+fi
 echo nonsense >"$T/cache/wirespeed/speeds"
 [ -n "$(offered -o CipherPreference=fastest)" ]
 ok $? "a file that is nonsense does no harm"
@@ -86,11 +90,11 @@ ok $? "nor a folder that cannot be made"
 
 # ---- and of servers
 
-start_ours fast "CipherPreference fastest" "Ciphers 3des-cbc,aes256-ctr" "LogLevel DEBUG" || { ok 1 "our sshd started"; finish; }
-is_line "sshd measures when it starts" 'CipherPreference fastest: aes256-ctr,3des-cbc; ' "$T/fast.log"
+start_ours fast "CipherPreference fastest" "MACs hmac-sha2-512,umac-64@openssh.com" "LogLevel DEBUG" || { ok 1 "our sshd started"; finish; }
+is_line "sshd measures when it starts" 'CipherPreference fastest: .*; umac-64@openssh.com,hmac-sha2-512' "$T/fast.log"
 is "and serves" "$(ours $PORT peer 'echo served' 2>"$T/log" </dev/null)" served
 is "once" "$(grep -c 'CipherPreference fastest' "$T/fast.log")" 1
 "$OUR_SSHD" -T -f "$T/fast.conf" >"$T/out" 2>&1
 is_line "sshd -T shows the keyword" '^[Cc]ipher[Pp]reference fastest' "$T/out"
-is_line "and the list as it is configured" '^[Cc]iphers 3des-cbc,aes256-ctr' "$T/out"
+is_line "and the list as it is configured" '^[Mm]acs hmac-sha2-512,umac-64@openssh.com' "$T/out"
 finish
