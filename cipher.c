@@ -257,6 +257,31 @@ int cipher_open_rest(struct cipher *c, uint8_t *p, size_t n)
 	return c->block == NULL ? ERR_USAGE : run_block(c, p, n);
 }
 
+uint64_t cipher_position(const struct cipher *c)
+{
+	return c->position;
+}
+
+uint64_t cipher_position_after(const struct cipher *c, uint64_t position, size_t n, bool length_clear)
+{
+	if (c->alg->mode == CIPHER_GCM)
+		return position + 1;
+	return c->block != NULL ? position + n + (length_clear ? 0 : LENGTH_SIZE) : position;
+}
+
+int cipher_move(struct cipher *c, uint64_t position)
+{
+	if (position == c->position)
+		return 0;
+	if (!cipher_can_move(c->alg))
+		return ERR_USAGE;
+	/* Forwards or backwards: the counter is a number modulo 2^64 (RFC 5647 §7.1). */
+	if (c->gcm != NULL)
+		gcm_skip(c->gcm, position - c->position);
+	c->position = position;
+	return c->alg->mode == CIPHER_CTR ? block_seek(c->block, c->first_iv, position) : 0;
+}
+
 void cipher_save(const struct cipher *c, struct buf *out)
 {
 	buf_put_u64(out, c->position);

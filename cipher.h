@@ -60,6 +60,17 @@ size_t cipher_peek_size(const struct cipher *c, bool length_clear);
 uint32_t cipher_peek_length(struct cipher *c, uint32_t seq, uint8_t *p, bool length_clear);
 int cipher_open_rest(struct cipher *c, uint8_t *p, size_t n) MUST_USE;   /* p after the first block, n bytes */
 
+/* For packets that are worked on out of turn, by several ciphers with the same key. Where the stream is or will be: GCM counts
+ * packets, CTR bytes, chacha nothing (it has seq). Ciphers that need the packet before (CBC) cannot be moved. */
+static inline bool cipher_can_move(const struct cipher_alg *c)
+{
+	return c->mode == CIPHER_CTR || c->mode == CIPHER_GCM || c->mode == CIPHER_CHACHAPOLY || c->mode == CIPHER_NONE;
+}
+uint64_t cipher_position(const struct cipher *c);
+/* The position behind a packet with a body of n bytes that is sealed or opened at `position`. */
+uint64_t cipher_position_after(const struct cipher *c, uint64_t position, size_t n, bool length_clear);
+int cipher_move(struct cipher *c, uint64_t position) MUST_USE;
+
 /* Hand-off (design 2): where the stream stands since it was keyed, as uint64 position (GCM: packets, CTR: bytes) and string
  * last sealed block (CBC). Arcfour walks there, so its position is bounded. Put back into a new cipher made from the same row, direction, key and first IV. */
 void cipher_save(const struct cipher *c, struct buf *out);

@@ -4,7 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
+#include "base/log.h"
 #include "base/mem.h"
+#include "crypto/workers.h"
 #include "packet_private.h"
 
 /* A stretch between two looks that moved less than this was no bulk transfer. */
@@ -28,7 +31,7 @@ struct packet *packet_new(void)
 	buf_init(&p->inflated, PACKET_LENGTH_MAX);
 	for (i = 0; i < 2; i++) {
 		/* RFC 4253 §6: everything begins without cipher and MAC. Cannot fail: no key is needed. */
-		if (packet_side_key(&p->side[i], &none, NULL, i == PACKET_OUT, &p->err) < 0)
+		if (packet_side_key(p, (enum packet_dir)i, &none, NULL) < 0)
 			break;
 	}
 	return p;
@@ -53,6 +56,7 @@ void packet_free(struct packet *p)
 
 	if (p == NULL)
 		return;
+	workers_free(p->workers);
 	for (i = 0; i < 2; i++) {
 		seal_free(p->side[i].seal);
 		packet_forget_keys(&p->side[i]);
@@ -63,6 +67,7 @@ void packet_free(struct packet *p)
 	inflater_free(p->inflater);
 	deflater_free(p->deflater);
 	buf_free(&p->inflated);
+	free(p->ahead);
 	mem_free_secret(p, sizeof(*p));
 }
 
@@ -71,13 +76,18 @@ const struct err *packet_err(const struct packet *p)
 	return p->err.code != 0 ? &p->err : &p->in_err;
 }
 
-int packet_side_key(struct packet_side *s, const struct packet_suite *suite, const struct packet_keys *k, bool sealing,
-	struct err *e)
+int packet_side_key(struct packet *p, enum packet_dir dir, const struct packet_suite *suite, const struct packet_keys *k)
 {
-	struct seal *seal = seal_new(suite, k, sealing, e);
+	struct packet_side *s = &p->side[dir];
+	struct seal *seal = seal_new(suite, k, dir == PACKET_OUT, &p->err);
 
 	if (seal == NULL)
 		return ERR_CRYPTO;
+	if (p->workers != NULL && k != NULL)
+		seal_allow_sharing(seal, k);
+	/* Another cipher, another answer; new keys alone change nothing. */
+	if (suite->cipher != s->suite.cipher || suite->mac != s->suite.mac)
+		s->pace = (struct pace){ .state = PACE_WATCH };
 	seal_free(s->seal);
 	packet_forget_keys(s);
 	s->seal = seal;
@@ -110,7 +120,10 @@ int packet_set_keys(struct packet *p, enum packet_dir dir, const struct packet_s
 		return err_set(&p->err, ERR_USAGE, "new keys in the middle of a message");
 	if (dir == PACKET_IN && p->peeked)
 		return err_set(&p->err, ERR_USAGE, "new keys in the middle of a packet");
-	r = packet_side_key(s, suite, k, dir == PACKET_OUT, &p->err);
+	/* Bytes behind a NEWKEYS that came before its time were taken for packets under the old keys. */
+	if (dir == PACKET_IN && p->ahead_next != p->ahead_count)
+		return err_set(&p->err, ERR_PEER, "new keys in the middle of other packets");
+	r = packet_side_key(p, dir, suite, k);
 	if (r < 0)
 		return r;
 	if (p->keep_keys)
@@ -166,6 +179,39 @@ bool packet_side_used_up(const struct packet_side *s)
 	return s->count.packets > UINT32_MAX;
 }
 
+/* ---- several threads ---- */
+
+void packet_use_helpers(struct packet *p, unsigned helpers, enum packet_share how)
+{
+	if (helpers == 0 || p->workers != NULL)
+		return;
+	p->workers = workers_new(helpers);
+	p->share = how;
+}
+
+void packet_stop_helpers(struct packet *p)
+{
+	workers_stop(p->workers);
+}
+
+bool packet_shares(const struct packet *p, enum packet_dir dir)
+{
+	const struct packet_side *s = &p->side[dir];
+
+	return p->workers != NULL && seal_can_share(s->seal) && (p->share == PACKET_SHARE_ALWAYS || pace_shares(&s->pace));
+}
+
+void packet_keep_pace(struct packet *p, enum packet_dir dir, size_t n)
+{
+	struct packet_side *s = &p->side[dir];
+
+	if (p->workers == NULL || p->share == PACKET_SHARE_ALWAYS || !seal_can_share(s->seal) || !pace_add(&s->pace, n))
+		return;
+	if (pace_step(&s->pace, clock_mono_us(), clock_thread_us()))
+		log_debug2("%s by %u threads: %u %% of the speed of one%s", dir == PACKET_OUT ? "sealing" : "opening",
+			workers_lanes(p->workers), s->pace.gain, s->pace.state == PACE_ON ? "" : ", so one does it");
+}
+
 const struct packet_suite *packet_suite(const struct packet *p, enum packet_dir dir)
 {
 	return &p->side[dir].suite;
@@ -188,7 +234,7 @@ uint64_t packet_total_bytes(const struct packet *p, enum packet_dir dir)
 
 bool packet_has_spare(const struct packet *p)
 {
-	return packet_in_has_spare(p) || packet_out_has_spare(p);
+	return packet_in_has_spare(p) || packet_out_has_spare(p) || workers_running(p->workers);
 }
 
 bool packet_trim(struct packet *p)
@@ -199,6 +245,7 @@ bool packet_trim(struct packet *p)
 	p->trim_total = total;
 	if (!quiet)
 		return true;
+	packet_stop_helpers(p);
 	more_in = packet_in_trim(p);
 	more_out = packet_out_trim(p);
 	return more_in || more_out;

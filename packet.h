@@ -88,6 +88,18 @@ struct packet_counters packet_counters(const struct packet *p, enum packet_dir d
 uint32_t packet_seq(const struct packet *p, enum packet_dir dir);        /* of the next packet */
 uint64_t packet_total_bytes(const struct packet *p, enum packet_dir dir); /* for the whole connection */
 
+/* Several threads for bulk data: up to `helpers` beside the caller's (crypto/workers.h), in each direction while measuring shows
+ * that they pay (pace.h); PACKET_SHARE_ALWAYS without measuring, for tests. Nothing of it shows: every call here ends with
+ * its packets sealed or opened, and bytes leave in the order of the calls. Keys that were set before stay with one
+ * thread, so this comes first. */
+enum packet_share { PACKET_SHARE_MEASURED, PACKET_SHARE_ALWAYS };
+void packet_use_helpers(struct packet *p, unsigned helpers, enum packet_share how);
+/* Whether packets behind the next one may be opened with it. Only where no NEWKEYS can be among them (RFC 4253 §7.3): while no
+ * key exchange runs, as the peer's NEWKEYS answers our part of one. */
+void packet_allow_ahead(struct packet *p, bool allow);
+/* Joins the threads, before a fork without exec; they come back by themselves. */
+void packet_stop_helpers(struct packet *p);
+
 /* Gives memory back after bulk transfers, when nothing much has moved since the last call. True while there is more to
  * give back: call again in a few seconds. */
 bool packet_trim(struct packet *p);

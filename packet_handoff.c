@@ -39,7 +39,7 @@ int packet_export(struct packet *p, struct buf *out)
 
 	if (packet_err(p)->code != 0)
 		return packet_err(p)->code;
-	if (packet_out_pending(p) != 0 || p->open || p->lent != 0 || p->discarding)
+	if (packet_out_pending(p) != 0 || p->open || p->lent != 0 || p->discarding || p->ahead_next != p->ahead_count)
 		return err_set(&p->err, ERR_USAGE, "a connection is handed over with output that has not left");
 	if (p->inflater != NULL || p->deflater != NULL)
 		return err_set(&p->err, ERR_USAGE, "a connection is handed over in the middle of compression");
@@ -99,7 +99,7 @@ static int import_side(struct packet *p, enum packet_dir dir, struct import_side
 {
 	struct packet_side *s = &p->side[dir];
 	const struct packet_keys keys = { from->iv.p, from->key.p, from->mac_key.p };
-	int r = packet_side_key(s, &from->suite, &keys, dir == PACKET_OUT, &p->err);
+	int r = packet_side_key(p, dir, &from->suite, &keys);
 
 	if (r < 0)
 		return r;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "crypto/workers.h"
 #include "packet_private.h"
 
 enum {
@@ -59,6 +60,9 @@ int packet_in_space(struct packet *p, uint8_t **at, size_t *room)
 	}
 	*at = p->in + p->in_end;
 	*room = p->in_offered = p->in_room - p->in_end;
+	/* Reading takes about as long as a thread needs to wake up. */
+	if (p->ahead_allowed && p->last_in >= PACKET_SHARE_LEAST && packet_shares(p, PACKET_IN))
+		workers_expect(p->workers);
 	return *room != 0 ? 0 : ERR_AGAIN;
 }
 
@@ -70,6 +74,7 @@ void packet_in_added(struct packet *p, size_t n)
 	p->in_filled = n != 0 && n == p->in_offered;
 	p->in_end += n;
 	p->in_offered -= n;
+	p->last_in = n;
 }
 
 int packet_in_put(struct packet *p, struct view bytes)
@@ -182,6 +187,77 @@ static int inflate_payload(struct packet *p, struct view *payload)
 	return payload->n != 0 ? 0 : err_set(&p->in_err, ERR_PEER, "packet without a message");
 }
 
+/* ---- several packets at once ---- */
+
+void packet_allow_ahead(struct packet *p, bool allow)
+{
+	p->ahead_allowed = allow;
+}
+
+/* The packets that lie complete from in_pos on, as far as their lengths make sense: the first is known to be there. Looking
+ * at a length changes nothing for the ciphers that share (seal_can_share). */
+static size_t find_ahead(struct packet *p, const struct packet_side *s, size_t *bytes)
+{
+	size_t at = p->in_pos, tag = seal_tag_size(s->seal), count = 0, size;
+	uint32_t seq = s->seq, length = p->length;
+
+	for (;;) {
+		size = 4 + (size_t)length + tag;
+		if (p->in_end - at < size || count == PACKET_BATCH)
+			break;
+		p->ahead[count++] = (struct seal_item){ .p = p->in + at, .seq = seq++, .length = length };
+		at += size;
+		if (seal_peek(s->seal, seq, p->in + at, p->in_end - at, p->length_max, &length) != 1)
+			break;
+	}
+	*bytes = at - p->in_pos;
+	return count;
+}
+
+/* Opens what is there by several threads, if that is worth it. */
+static void open_ahead(struct packet *p, const struct packet_side *s)
+{
+	size_t bytes, count;
+
+	if (!p->ahead_allowed || !packet_shares(p, PACKET_IN) || s->count.packets > UINT32_MAX - PACKET_BATCH)
+		return;
+	if (p->ahead == NULL)
+		p->ahead = mem_array(PACKET_BATCH, sizeof(p->ahead[0]));
+	count = find_ahead(p, s, &bytes);
+	if (count < 2 || bytes < PACKET_SHARE_LEAST)
+		return;
+	seal_open_all(s->seal, p->workers, p->ahead, count);
+	p->ahead_next = 0;
+	p->ahead_count = count;
+}
+
+/* Opens the packet at in_pos, which is complete, or takes it from those that are open. */
+static int open_packet(struct packet *p, struct packet_side *s, uint8_t *at, size_t *payload)
+{
+	const struct seal_item *it;
+
+	if (p->ahead_next == p->ahead_count)
+		open_ahead(p, s);
+	if (p->ahead_next == p->ahead_count)
+		return seal_open(s->seal, s->seq, at, p->length, payload);
+	it = &p->ahead[p->ahead_next++];
+	*payload = it->payload;
+	return it->result;
+}
+
+/* The packet at in_pos: 1 if all of it is there, else as packet_next. */
+static int find_packet(struct packet *p, struct packet_side *s)
+{
+	int r;
+
+	if (p->ahead_next != p->ahead_count) {
+		p->length = p->ahead[p->ahead_next].length;
+		return 1;
+	}
+	r = peek_length(p, s);
+	return r == 1 ? p->in_end - p->in_pos >= 4 + (size_t)p->length + seal_tag_size(s->seal) : r;
+}
+
 int packet_next(struct packet *p, struct message *m)
 {
 	struct packet_side *s = &p->side[PACKET_IN];
@@ -194,15 +270,13 @@ int packet_next(struct packet *p, struct message *m)
 		return p->in_err.code;
 	if (p->discarding)
 		return discard(p);
-	if ((r = peek_length(p, s)) <= 0)
+	if ((r = find_packet(p, s)) <= 0)
 		return r;
 	at = p->in + p->in_pos;
 	size = 4 + (size_t)p->length + seal_tag_size(s->seal);
-	if (p->in_end - p->in_pos < size)
-		return 0;
 	if (packet_side_used_up(s))
 		return err_set(&p->in_err, ERR_PEER, "too many packets with one key");
-	r = seal_open(s->seal, s->seq, at, p->length, &payload.n);
+	r = open_packet(p, s, at, &payload.n);
 	p->peeked = false;
 	if (r < 0)
 		return bad_packet(p, size, r, r == ERR_CRYPTO ? "message authentication code incorrect"
@@ -211,6 +285,7 @@ int packet_next(struct packet *p, struct message *m)
 	p->in_pos += size;
 	m->seq = s->seq;
 	packet_count(s, p->length);
+	packet_keep_pace(p, PACKET_IN, size);
 	if (s->compress && s->suite.zlib && (r = inflate_payload(p, &payload)) < 0)
 		return r;
 	m->type = payload.p[0];

@@ -5,11 +5,14 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "crypto/workers.h"
 #include "packet_private.h"
 
 enum {
 	OUT_ROOM_FIRST = 16 * 1024,
 	STAGE_MAX = 512 * 1024,          /* of payloads lent at once under compression */
+	SHARE_PARTS = 2,                 /* messages a thread, at least */
+	SHARE_BODY_LEAST = 48 * 1024,    /* but not shorter */
 	STAGE_BODY_MAX = 192 * 1024      /* of one of them: even if it grows it stays a possible packet */
 };
 
@@ -268,6 +271,16 @@ static size_t lend_count(const struct packet *p, size_t payload, size_t *stride)
 	return count;
 }
 
+/* Smaller messages where several threads are to seal them, so that all have something to do until the end. */
+static size_t share_body(const struct packet *p, size_t body_max, size_t want)
+{
+	size_t part = want / (SHARE_PARTS * workers_lanes(p->workers));
+
+	if (part >= body_max || body_max <= SHARE_BODY_LEAST)
+		return body_max;
+	return part > SHARE_BODY_LEAST ? part : SHARE_BODY_LEAST;
+}
+
 int packet_lend(struct packet *p, const struct packet_bulk *b, size_t body_max, size_t want, struct iovec *iov,
 	int iov_max)
 {
@@ -282,6 +295,12 @@ int packet_lend(struct packet *p, const struct packet_bulk *b, size_t body_max, 
 		body_max = STAGE_BODY_MAX;
 	if (body_max == 0 || want == 0 || iov_max <= 0 || body_max > PACKET_PAYLOAD_MAX || skip > PACKET_PAYLOAD_MAX)
 		return 0;
+	if (packet_shares(p, PACKET_OUT) && !compressing(p)) {
+		body_max = share_body(p, body_max, want);
+		/* The caller reads data first: the threads can wake up meanwhile. */
+		if (p->last_out >= PACKET_SHARE_LEAST)
+			workers_expect(p->workers);
+	}
 	count = lend_count(p, skip + body_max, &p->lent_stride);
 	wanted = want / body_max + (want % body_max != 0);
 	if (count > wanted)
@@ -308,22 +327,62 @@ int packet_lend(struct packet *p, const struct packet_bulk *b, size_t body_max, 
 	return (int)count;
 }
 
+/* What stands before a body of n bytes. */
+static void write_payload(struct packet *p, uint8_t *at, size_t n)
+{
+	at[0] = p->bulk.type;
+	if (p->bulk.head_size != 0)
+		p->bulk.write_head(p->bulk.ctx, at + 1, n);
+}
+
 /* The i-th lent message, of which n bytes of body were written. */
 static int commit_one(struct packet *p, size_t i, size_t n)
 {
 	/* Whole packets before this one have exactly the stride, so it lies at the slab's tail already. */
 	uint8_t *at = compressing(p) ? p->stage + i * p->lent_stride : p->out.mem + p->out.tail + SEAL_HEAD;
 
-	at[0] = p->bulk.type;
-	if (p->bulk.head_size != 0)
-		p->bulk.write_head(p->bulk.ctx, at + 1, n);
+	write_payload(p, at, n);
 	n += 1 + p->bulk.head_size;
 	return compressing(p) ? deflate_tail(p, (struct view){ at, n }) : seal_tail(p, n);
 }
 
+/* The first `used` bytes of what was lent, sealed by several threads, in the place where one would have put them. */
+static int commit_shared(struct packet *p, size_t used)
+{
+	struct packet_side *s = &p->side[PACKET_OUT];
+	struct seal_item items[PACKET_BATCH];
+	size_t count = 0, total, i, tail = p->out.tail, n;
+	int r;
+
+	for (; used != 0; used -= n, count++) {
+		uint8_t *at = p->out.mem + tail, *payload = at + SEAL_HEAD;
+
+		n = used < p->lent_body ? used : p->lent_body;
+		write_payload(p, payload, n);
+		items[count] = (struct seal_item){ .p = at, .seq = s->seq + (uint32_t)count };
+		i = 1 + p->bulk.head_size + n;
+		items[count].length = seal_fill(s->seal, at, i, seal_padding(s->seal, i, 0), &total);
+		tail += total;
+	}
+	r = seal_finish_all(s->seal, p->workers, items, count);
+	if (r < 0)
+		return err_set(&p->err, r, "sealing packets with %s failed", s->suite.cipher->name);
+	for (i = 0; i < count; i++)
+		packet_count(s, items[i].length);
+	p->out.tail = tail;
+	return 0;
+}
+
+static bool commit_is_shared(const struct packet *p, size_t used)
+{
+	return !compressing(p) && used > p->lent_body && used >= PACKET_SHARE_LEAST && p->lent <= PACKET_BATCH &&
+		packet_shares(p, PACKET_OUT) && p->side[PACKET_OUT].count.packets <= UINT32_MAX - PACKET_BATCH;
+}
+
 int packet_commit(struct packet *p, size_t used)
 {
-	size_t count = (size_t)p->lent, i, n, most;
+	size_t count = (size_t)p->lent, i, n, most, left = used;
+	bool shared;
 	int r = 0;
 
 	if (p->err.code != 0)
@@ -331,12 +390,17 @@ int packet_commit(struct packet *p, size_t used)
 	most = count != 0 ? (count - 1) * p->lent_body + p->lent_want : 0;
 	if (used > most)
 		return err_set(&p->err, ERR_USAGE, "%zu bytes written where %zu were lent", used, most);
+	shared = commit_is_shared(p, used);
 	p->lent = 0;
 	p->pad_to = 0;
-	for (i = 0; r == 0 && used != 0; i++) {
-		n = used < p->lent_body ? used : p->lent_body;
+	if (shared)
+		r = commit_shared(p, used);
+	for (i = 0; r == 0 && left != 0 && !shared; i++) {
+		n = left < p->lent_body ? left : p->lent_body;
 		r = commit_one(p, i, n);
-		used -= n;
+		left -= n;
 	}
+	p->last_out = used;
+	packet_keep_pace(p, PACKET_OUT, used);
 	return r;
 }

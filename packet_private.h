@@ -3,7 +3,11 @@
 #define PACKET_PRIVATE_H
 
 #include "compress.h"
+#include "pace.h"
 #include "packet.h"
+
+/* Packets that are sealed or opened by one call. */
+enum { PACKET_BATCH = 32, PACKET_SHARE_LEAST = 64 * 1024 };
 
 /* Keys of a direction, retained for hand-off only. */
 struct packet_kept {
@@ -18,6 +22,7 @@ struct packet_side {
 	uint64_t total;
 	bool compress;                   /* packet_start_compression was called */
 	struct packet_kept kept;
+	struct pace pace;                /* of sealing or opening by several threads */
 };
 
 /* Linear memory for output. Pending bytes lie in [head, tail), or, when tail has gone round, in [head, wrap) and [0, tail)
@@ -42,6 +47,10 @@ struct packet {
 	uint32_t length;
 	bool discarding;
 	size_t discard_left, discard_done;
+	/* Packets from in_pos on that are open already: those in [ahead_next, ahead_count). */
+	struct seal_item *ahead;         /* PACKET_BATCH; NULL: never used */
+	size_t ahead_next, ahead_count;
+	bool ahead_allowed;
 	struct inflater *inflater;
 	struct buf inflated;
 
@@ -58,17 +67,24 @@ struct packet {
 	uint8_t *stage;                  /* payloads before compression */
 	size_t stage_room;
 
+	struct workers *workers;         /* NULL: the caller's thread only */
+	enum packet_share share;
+	size_t last_in, last_out;        /* bytes of the last read, the last commit: whether this is bulk */
 	uint64_t trim_total;             /* bytes of both directions at the last packet_trim */
 };
 
 /* Puts keys into a side: everything but retaining them. Takes nothing over. */
-int packet_side_key(struct packet_side *s, const struct packet_suite *suite, const struct packet_keys *k, bool sealing,
-	struct err *e) MUST_USE;
+int packet_side_key(struct packet *p, enum packet_dir dir, const struct packet_suite *suite, const struct packet_keys *k)
+	MUST_USE;
 void packet_forget_keys(struct packet_side *s);
 void packet_keep(struct packet_side *s, const struct packet_keys *k);
 void packet_count(struct packet_side *s, size_t length);
 /* The keys have sealed as many packets as sequence numbers last. */
 bool packet_side_used_up(const struct packet_side *s);
+/* The work of this direction goes to several threads now. */
+bool packet_shares(const struct packet *p, enum packet_dir dir);
+/* n bytes were sealed or opened. */
+void packet_keep_pace(struct packet *p, enum packet_dir dir, size_t n);
 bool packet_in_has_spare(const struct packet *p);
 bool packet_out_has_spare(const struct packet *p);
 bool packet_in_trim(struct packet *p);           /* true: not now */

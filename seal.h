@@ -51,6 +51,30 @@ bool seal_length_possible(const struct seal *s, uint32_t length, uint32_t max);
  * at p + SEAL_HEAD. ERR_CRYPTO: a tag or an encrypt-then-mac MAC is wrong; ERR_PEER: anything else. */
 int seal_open(struct seal *s, uint32_t seq, uint8_t *p, uint32_t length, size_t *payload) MUST_USE;
 
+/* ---- several packets at once ----
+ *
+ * Packets that follow each other are sealed or opened side by side; what comes out is what one after the other gives. Each
+ * thread beside the caller's has a cipher and a MAC of its own with the same key, made when it is first needed. */
+struct workers;
+struct seal_item {
+	uint8_t *p;              /* the packet, as for seal_packet or seal_open */
+	uint32_t seq, length;    /* length: packet_length */
+	size_t payload;          /* opened: bytes at p + SEAL_HEAD */
+	int result;
+	uint64_t position;       /* of the cipher before it; for seal.c */
+};
+/* Called right after seal_new with the same keys: keeps a copy for more threads. Without it nothing is shared. */
+void seal_allow_sharing(struct seal *s, const struct packet_keys *k);
+/* Whether packets can be sealed, or opened, out of turn: no cipher that chains them, for opening a length that is not sealed
+ * in one stream with the packet, and something to do at all. False also where seal_allow_sharing was not called. */
+bool seal_can_share(const struct seal *s);
+/* The first half of seal_packet: everything but cipher and MAC. Returns packet_length; *total as there. */
+uint32_t seal_fill(struct seal *s, uint8_t *p, size_t payload, size_t padding, size_t *total);
+/* Packets after seal_fill: the second half. */
+int seal_finish_all(struct seal *s, struct workers *w, struct seal_item *items, size_t n) MUST_USE;
+/* Packets after seal_peek. Each item has its own result, as seal_open gives it: what lies behind one that failed is of no use. */
+void seal_open_all(struct seal *s, struct workers *w, struct seal_item *items, size_t n);
+
 /* For hand-off: where the cipher is in its stream, as a string; and the contents of that string into a seal that was made
  * with the same keys and first IV. */
 void seal_save(const struct seal *s, struct buf *out);

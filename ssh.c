@@ -333,6 +333,8 @@ static void go_to_background(struct ssh *s)
 
 	if (!s->profile.options.fork_after_authentication)
 		return;
+	/* They would not be there in the child. */
+	client_stop_threads(s->client);
 	pid = fork();
 	if (pid < 0)
 		fail("fork: %m");

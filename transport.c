@@ -54,6 +54,7 @@ struct transport *transport_new(const struct transport_options *o, struct err *e
 	t->packet = packet_new();
 	/* Only a server's pre-authentication process hands its connection over. */
 	packet_keep_keys(t->packet, o->server);
+	packet_use_helpers(t->packet, o->helpers, PACKET_SHARE_MEASURED);
 	buf_init(&t->session_id, DIGEST_MAX);
 	buf_init(&t->host_key_blob, HOST_KEY_MAX);
 	buf_init(&t->host_key_signature, HOST_KEY_MAX);
@@ -167,6 +168,8 @@ int transport_next(struct transport *t, struct message *m)
 				return r;
 			continue;
 		}
+		/* The peer's NEWKEYS comes after our KEXINIT only: until that has gone, none can be among what has come. */
+		packet_allow_ahead(t->packet, t->exchanges != 0 && !t->x.sent_kexinit && !t->x.got_kexinit);
 		r = packet_next(t->packet, m);
 		if (r == 0)
 			return 0;
@@ -195,6 +198,11 @@ void transport_out_sent(struct transport *t, size_t n)
 size_t transport_out_pending(const struct transport *t)
 {
 	return packet_out_pending(t->packet);
+}
+
+void transport_stop_helpers(struct transport *t)
+{
+	packet_stop_helpers(t->packet);
 }
 
 /* ---- timers ---- */

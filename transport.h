@@ -57,6 +57,8 @@ struct transport_options {
 	 * publickey-hostbound@openssh.com, or NAME=VALUE; copied; may be NULL. Names that end in @wirespeed go to our own kind
 	 * only. ping@openssh.com (server) and ext-info-in-auth@openssh.com (client) are there without. */
 	const char *ext_names;
+	/* Threads beside the caller's that may seal and open bulk data while that pays; 0: none, ever. */
+	unsigned helpers;
 	bool nothing_early;              /* client: KEXINIT waits for the server's version line */
 	/* For tests: a peer as it was before these were known. */
 	bool omit_strict, omit_ext_info;
@@ -87,6 +89,9 @@ size_t transport_out_pending(const struct transport *t);
  * after our part of it left (the first exchange has the time limits of logging in), gives memory back. Views of the
  * last message end. now_ms is clock_mono_ms. *next_ms: when to call again (UINT64_MAX never). */
 int transport_tick(struct transport *t, uint64_t now_ms, uint64_t *next_ms) MUST_USE;
+
+/* Ends the threads of `helpers` until they are needed again. To be called before every fork that no exec follows. */
+void transport_stop_helpers(struct transport *t);
 
 /* ---- messages ---- */
 /* One control message (body NULL: nothing behind the type): sealed at once, or queued while a key exchange runs (at most

@@ -49,6 +49,8 @@ bool client_is_weakened(const struct client *c);
 void client_report_end(struct client *c, const struct err *e);
 /* DISCONNECT "disconnected by user" (11), waits shortly for it to leave. */
 void client_disconnect(struct client *c);
+/* Ends the threads that seal and open, until there is bulk data again. Before a fork that no exec follows. */
+void client_stop_threads(struct client *c);
 /* Verbose figures at the end: Transferred, Bytes per second. */
 void client_log_totals(struct client *c);
 

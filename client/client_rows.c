@@ -252,7 +252,7 @@ static const struct conf_row client_rows[] = {
 	ROW("FallbackPort", fallback_port, conf_port, .def = "22"),
 	ROW("HappyDelay", happy_delay_ms, conf_int, .def = "250"),
 	ROW("MetricsPath", metrics_path, conf_string, .def = "./ssh_stack_metrics", .flags = CONF_UNBUILT),
-	ROW("DisableMTAES", disable_mtaes, conf_bool, .def = "no", .flags = CONF_NO_DUMP | CONF_NO_EFFECT),
+	ROW("DisableMTAES", disable_mtaes, conf_bool, .def = "no", .flags = CONF_NO_DUMP),
 	ROW("TcpRcvBuf", tcp_rcv_buf_kib, conf_int, .def = "0", .flags = CONF_NO_DUMP),
 	ROW("HPNBufferSize", hpn_buffer_size_kib, conf_int, .def = "0", .flags = CONF_NO_DUMP),
 	ROW("HPNBufferLimit", hpn_buffer_limit, conf_bool, .def = "no", .flags = CONF_NO_DUMP | CONF_NO_EFFECT),

@@ -23,6 +23,7 @@
 #include "config.h"
 #include "io/loop.h"
 #include "io/net.h"
+#include "platform/cores.h"
 #include "transport.h"
 #include "version.h"
 #include "wire/messages.h"
@@ -571,6 +572,7 @@ static int client_make_transport(struct client *c, struct err *e)
 	struct transport_options t = {
 		.nothing_early = c->nothing_early,
 		.rekey_bytes = o->rekey_limit.bytes, .rekey_seconds = o->rekey_limit.seconds,
+		.helpers = o->disable_mtaes ? 0 : cores_to_spare(c->route.fd_out),
 		.compress_level = client_options_compress_level(o),
 		.cb = { .ctx = c, .check_host_key = client_check_host_key, .keys_changed = client_keys_changed,
 			.session_begun = client_session_begun, .peer_debug = client_peer_debug },
@@ -673,6 +675,12 @@ const char *client_peer_address(const struct client *c, uint16_t *port)
 {
 	*port = c->route.port;
 	return c->route.address;
+}
+
+void client_stop_threads(struct client *c)
+{
+	if (c->transport)
+		transport_stop_helpers(c->transport);
 }
 
 void client_disconnect(struct client *c)

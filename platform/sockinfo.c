@@ -218,3 +218,22 @@ int sockinfo_peer_ids(int fd, uid_t *uid, gid_t *gid, pid_t *pid, struct err *e)
 }
 
 #endif
+
+bool sockinfo_is_local(int fd)
+{
+	struct sockaddr_storage ours = { 0 }, theirs = { 0 };
+	socklen_t n = sizeof(ours), m = sizeof(theirs);
+	const struct sockaddr_in *a4 = (const void *)&ours, *b4 = (const void *)&theirs;
+	const struct sockaddr_in6 *a6 = (const void *)&ours, *b6 = (const void *)&theirs;
+
+	/* What is no socket is a pipe to a proxy, which runs here too. */
+	if (getsockname(fd, (struct sockaddr *)&ours, &n) != 0)
+		return errno == ENOTSOCK;
+	if (ours.ss_family == AF_UNIX)
+		return true;
+	if (getpeername(fd, (struct sockaddr *)&theirs, &m) != 0 || ours.ss_family != theirs.ss_family)
+		return false;
+	if (ours.ss_family == AF_INET)
+		return a4->sin_addr.s_addr == b4->sin_addr.s_addr;
+	return ours.ss_family == AF_INET6 && memcmp(&a6->sin6_addr, &b6->sin6_addr, sizeof(a6->sin6_addr)) == 0;
+}

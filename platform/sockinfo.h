@@ -30,6 +30,10 @@ size_t sockinfo_tcp_fields(int fd, struct sockinfo_field out[SOCKINFO_FIELDS]);
 /* Kernel version whose set of fields that is, as (major<<16)+(minor<<8)+patch; 0 if unknown. */
 uint32_t sockinfo_fields_version(void);
 
+/* Both ends are on this machine: a unix socket, a pipe, or addresses that are the same. False also where that is unknown, as
+ * between network namespaces. */
+bool sockinfo_is_local(int fd);
+
 /* Who is at the other end of a unix socket. pid is -1 where the system does not tell. */
 int sockinfo_peer_ids(int fd, uid_t *uid, gid_t *gid, pid_t *pid, struct err *e) MUST_USE;
 

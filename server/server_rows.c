@@ -229,7 +229,7 @@ static const struct conf_row server_rows[] = {
 	ROW("NoneEnabled", none_enabled, conf_bool, .def = "no", .flags = NONE_FLAGS, .harmless = "no"),
 	ROW("NoneMacEnabled", none_mac_enabled, conf_bool, .def = "no", .flags = NONE_FLAGS, .harmless = "no"),
 	ROW("UseMPTCP", use_mptcp, conf_bool, .def = "no"),
-	ROW("DisableMTAES", disable_mtaes, conf_bool, .def = "no", .flags = M | CONF_NO_DUMP | CONF_NO_EFFECT),
+	ROW("DisableMTAES", disable_mtaes, conf_bool, .def = "no", .flags = M | CONF_NO_DUMP),
 	ROW("TcpRcvBuf", tcp_rcv_buf_kib, conf_int, .def = "0", .flags = M | CONF_NO_DUMP | CONF_NO_EFFECT),
 	ROW("HPNBufferSize", hpn_buffer_size_kib, conf_int, .def = "0", .flags = M | CONF_NO_DUMP),
 	ROW("HPNBufferLimit", hpn_buffer_limit, conf_bool, .def = "no", .flags = M | CONF_NO_DUMP | CONF_NO_EFFECT),

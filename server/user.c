@@ -14,6 +14,7 @@
 #include "io/loop.h"
 #include "io/net.h"
 #include "io/worker.h"
+#include "platform/cores.h"
 #include "server/monitor_wire.h"
 #include "server/proposals.h"
 #include "server/usession.h"
@@ -191,6 +192,7 @@ static int import_transport(struct user *u, struct err *e)
 	struct transport_options o = {
 		.server = true, .software = u->setup.software, .rekey_bytes = u->options.rekey_limit.bytes,
 		.rekey_seconds = u->options.rekey_limit.seconds, .compress_level = server_options_compress_level(&u->options),
+		.helpers = u->options.disable_mtaes ? 0 : cores_to_spare(u->start->out),
 		.cb = { .ctx = u, .sign_hash = user_sign_hash, .host_key_for = host_key_for, .keys_changed = keys_changed },
 	};
 	struct buf blob = BUF_INIT(MON_BODY_MAX);

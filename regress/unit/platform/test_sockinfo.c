@@ -150,9 +150,41 @@ static void test_peer_ids(void **state)
 	assert_true(sockinfo_peer_ids(-1, &uid, &gid, &pid, NULL) < 0);
 }
 
+static void test_local(void **state)
+{
+	int sv[2], p[2], udp = socket(AF_INET, SOCK_DGRAM, 0), none = socket(AF_INET, SOCK_STREAM, 0);
+	struct sockaddr_in from = { .sin_family = AF_INET }, to = { .sin_family = AF_INET, .sin_port = htons(9) };
+
+	(void)state;
+	tcp_pair(sv);
+	assert_true(sockinfo_is_local(sv[0]));
+	assert_true(sockinfo_is_local(sv[1]));
+	close(sv[0]);
+	close(sv[1]);
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, sv), 0);
+	assert_true(sockinfo_is_local(sv[0]));
+	close(sv[0]);
+	close(sv[1]);
+	assert_int_equal(pipe(p), 0);
+	assert_true(sockinfo_is_local(p[1]));
+	close(p[0]);
+	close(p[1]);
+	/* Two addresses of one machine count as two machines: nothing is lost but a chance. */
+	from.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	to.sin_addr.s_addr = htonl(INADDR_LOOPBACK + 1);
+	assert_int_equal(bind(udp, (const struct sockaddr *)&from, sizeof(from)), 0);
+	assert_int_equal(connect(udp, (const struct sockaddr *)&to, sizeof(to)), 0);
+	assert_false(sockinfo_is_local(udp));
+	assert_false(sockinfo_is_local(none));
+	assert_false(sockinfo_is_local(-1));
+	close(udp);
+	close(none);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_local),
 		cmocka_unit_test(test_summary), cmocka_unit_test(test_fields), cmocka_unit_test(test_peer_ids),
 	};
 
