@@ -1,12 +1,13 @@
 /* crypto/gcm.c: AES-GCM for packets (RFC 5647 §7.1) over libcrypto.
  *
  * A packet costs one IV, one pass over its bytes and one tag: some 300 ns beside the pass. Nothing is allocated or
- * scheduled anew. Where the processor has wide AES, gcm_simd.c takes the place of libcrypto. */
+ * scheduled anew. Where the processor has wide AES that libcrypto does not use, gcm_simd.c takes its place. */
 #include "crypto/gcm.h"
 
 #include <limits.h>
 #include <string.h>
 #include <openssl/core_names.h>
+#include <openssl/crypto.h>
 #include <openssl/evp.h>
 #include "base/mem.h"
 #include "crypto/gcm_simd.h"
@@ -21,9 +22,17 @@ struct gcm {
 	uint8_t iv[GCM_IV_SIZE];         /* of the next message */
 };
 
+/* From 3.2 on libcrypto uses wide AES itself; and who asks for validated code (FIPS) shall have no other. */
+static bool libcrypto_is_slow(void)
+{
+	enum { WIDE_AES_SINCE = 0x30200000 };
+
+	return OpenSSL_version_num() < WIDE_AES_SINCE && EVP_default_properties_is_fips_enabled(NULL) == 0;
+}
+
 struct gcm *gcm_new(const char *libcrypto_name, bool encrypt, const uint8_t *key, const uint8_t *iv, struct err *e)
 {
-	return gcm_new_with(true, libcrypto_name, encrypt, key, iv, e);
+	return gcm_new_with(libcrypto_is_slow(), libcrypto_name, encrypt, key, iv, e);
 }
 
 struct gcm *gcm_new_with(bool simd, const char *libcrypto_name, bool encrypt, const uint8_t *key, const uint8_t *iv, struct err *e)

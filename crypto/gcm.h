@@ -13,7 +13,8 @@ struct gcm;
 
 /* libcrypto_name: "AES-128-GCM" or "AES-256-GCM". iv is that of the first message. */
 struct gcm *gcm_new(const char *libcrypto_name, bool encrypt, const uint8_t *key, const uint8_t *iv, struct err *e);
-/* The same by libcrypto alone (simd false), for tests and measurements. */
+/* The same with the choice made by the caller: libcrypto alone (simd false), or wide AES where the processor has it. For tests
+ * and measurements. */
 struct gcm *gcm_new_with(bool simd, const char *libcrypto_name, bool encrypt, const uint8_t *key, const uint8_t *iv, struct err *e);
 void gcm_free(struct gcm *g);                            /* wipes */
 /* One message in place; tag has 16 bytes. The counter goes up by one after each, whatever the result. n may be 0;
