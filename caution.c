@@ -29,6 +29,14 @@ const char *caution_of(const char *name)
 	return NULL;
 }
 
+void caution_log_name(const char *what, const char *name, const char *peer)
+{
+	const char *why = caution_of(name);
+
+	if (why != NULL)
+		log_info("warning: %s %s with %s: %s", what, name, peer, why);
+}
+
 void caution_log(const struct agreement *a, const char *peer)
 {
 	const struct { const char *what, *name, *said; } names[] = {
@@ -37,10 +45,7 @@ void caution_log(const struct agreement *a, const char *peer)
 		{ "MAC", a->mac_c2s, NULL }, { "MAC", a->mac_s2c, a->mac_c2s },
 	};
 
-	for (size_t i = 0; i < MEM_COUNT(names); i++) {
-		const char *why = names[i].name != NULL ? caution_of(names[i].name) : NULL;
-
-		if (why != NULL && (names[i].said == NULL || strcmp(names[i].said, names[i].name) != 0))
-			log_info("warning: %s %s with %s: %s", names[i].what, names[i].name, peer, why);
-	}
+	for (size_t i = 0; i < MEM_COUNT(names); i++)
+		if (names[i].name != NULL && (names[i].said == NULL || strcmp(names[i].said, names[i].name) != 0))
+			caution_log_name(names[i].what, names[i].name, peer);
 }

@@ -289,7 +289,7 @@ void agreement_clear(struct agreement *a)
 /* ---- defaults (spec wire-extensions 2), as far as built ---- */
 
 #define KEX_BOTH "curve25519-sha256,curve25519-sha256@libssh.org,ecdh-sha2-nistp256,ecdh-sha2-nistp384,ecdh-sha2-nistp521"
-#define KEX_CLIENT "diffie-hellman-group16-sha512,diffie-hellman-group18-sha512,diffie-hellman-group14-sha256"
+#define KEX_CLIENT "diffie-hellman-group-exchange-sha256,diffie-hellman-group16-sha512,diffie-hellman-group18-sha512,diffie-hellman-group14-sha256"
 
 const char *proposal_default_kex(bool server)
 {

@@ -20,6 +20,8 @@
 /* Who the peer is, by its software version (spec hpn 1, wire-extensions 1). */
 enum peer_kind { PEER_OTHER, PEER_WIRESPEED, PEER_OPENSSH, PEER_HPN };
 
+struct kex_group_size;
+
 struct transport_callbacks {
 	void *ctx;
 	/* Client: is this the host's key? May ask the user and block. 0 yes. Its signature is verified already. Called in the
@@ -41,6 +43,9 @@ struct transport_callbacks {
 	void (*ext_info)(void *ctx, struct view name, struct view value);
 	/* DEBUG message with always_display (already escaped). May be NULL. */
 	void (*peer_debug)(void *ctx, const char *text);
+	/* Server, group exchange: see struct kex_input; NULL: the built-in groups. */
+	int (*choose_group)(void *ctx, const struct kex_group_size *size, struct buf *p, struct buf *g, struct err *e);
+	void *group_ctx;
 };
 
 struct transport_options {

@@ -136,6 +136,34 @@ static const struct kex_method *first_method(const struct proposal *p)
 	return kex_find((struct view){ (const uint8_t *)names, strcspn(names, ",") });
 }
 
+static unsigned at_least(unsigned n, unsigned other)
+{
+	return n > other ? n : other;
+}
+
+/* spec wire-extensions 6: the longest of what will be derived, which a group should be worth. Triple DES is worth 112 bits. */
+static unsigned key_bits_needed(const struct transport *t)
+{
+	const struct agreement *a = &t->x.agreed;
+	const char *ciphers[] = { a->cipher_c2s, a->cipher_s2c }, *macs[] = { a->mac_c2s, a->mac_s2c };
+	unsigned bytes = 0;
+
+	for (int i = 0; i < 2; i++) {
+		const struct cipher_alg *c = cipher_find(transport_text(ciphers[i]));
+		const struct mac_alg *m = mac_find(transport_text(macs[i]));
+
+		if (c != NULL)
+			bytes = at_least(at_least(bytes, strcmp(c->name, "3des-cbc") == 0 ? 14 : c->key_size),
+				at_least(c->block_size, c->iv_size));
+		if (m != NULL && !(c != NULL && cipher_is_aead(c)))
+			bytes = at_least(bytes, m->key_size);
+	}
+	/* These cannot do more than 4096 bits (spec wire-extensions 1), which 192 would exceed. */
+	if (str_starts(transport_peer_software(t), "Cisco-1."))
+		bytes = bytes > 16 ? 16 : bytes;
+	return bytes * 8;
+}
+
 /* Client: the first message of a method. */
 static int send_first(struct transport *t, const struct kex_method *method)
 {
@@ -144,6 +172,8 @@ static int send_first(struct transport *t, const struct kex_method *method)
 
 	kex_free(t->x.kex);
 	t->x.kex = kex_new(method, false);
+	if (!kex_can_guess(method))
+		kex_set_key_bits(t->x.kex, key_bits_needed(t));
 	code = kex_begin(t->x.kex, &out, &t->err);
 	if (code == 0)
 		code = transport_emit(t, out.type, transport_view(&out.body), false);
@@ -161,6 +191,8 @@ int transport_begin_exchange(struct transport *t)
 
 	build_proposal(t, &x->own);
 	guess = x->own.guess_follows ? first_method(&x->own) : NULL;
+	if (guess != NULL && !kex_can_guess(guess))
+		guess = NULL;
 	x->own.guess_follows = guess != NULL;
 	buf_put_u8(&x->own_kexinit, MSG_KEXINIT);
 	proposal_put(&x->own, &x->own_kexinit);
@@ -460,7 +492,7 @@ static int run_method(struct transport *t, const struct message *m)
 		.server_version = transport_text(t->opt.server ? t->own_version : t->peer_version),
 		.client_kexinit = transport_view(t->opt.server ? &x->peer_kexinit : &x->own_kexinit),
 		.server_kexinit = transport_view(t->opt.server ? &x->own_kexinit : &x->peer_kexinit),
-		.sign = sign_hash, .ctx = &signer
+		.sign = sign_hash, .ctx = &signer, .choose_group = t->opt.cb.choose_group, .group_ctx = t->opt.cb.group_ctx
 	};
 	int code;
 
@@ -470,7 +502,8 @@ static int run_method(struct transport *t, const struct message *m)
 	code = kex_input(x->kex, &in, m->body, &out, &t->err);
 	if (code < 0) {
 		err_set(&t->err, code, "key exchange failed");
-		code = transport_fail_err(t, DISCONNECT_KEX_FAILED, "key exchange failed");
+		/* That no group fits is what the peer can do something about. */
+		code = transport_fail_err(t, DISCONNECT_KEX_FAILED, code == ERR_NONE_FOUND ? err_text(&t->err) : "key exchange failed");
 	} else if (out.type != 0 && transport_emit(t, out.type, transport_view(&out.body), false) < 0) {
 		code = t->err.code;
 	}

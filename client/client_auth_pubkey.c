@@ -5,6 +5,7 @@
 #include <string.h>
 #include "base/log.h"
 #include "base/mem.h"
+#include "caution.h"
 
 enum { SIGNED_MAX = 128 * 1024, SIGNATURE_MAX = 32 * 1024 };
 
@@ -41,6 +42,7 @@ static int pubkey_send_signed(struct client_auth *a, struct auth_key *key, const
 		q.host_key = transport_host_key_blob(a->transport);
 	userauth_signed_data_put(&data, transport_session_id(a->transport), &q);
 	log_debug2("signing with %s as %s", alg->name, userauth_kind_name(q.kind));
+	caution_log_name("public key signature", alg->name, a->s.options->hostname);
 	if (buf_ok(&data) && auth_key_sign(a, key, alg, (struct view){ data.data, data.size }, &signature) == 0) {
 		q.signature = (struct view){ signature.data, signature.size };
 		rc = auth_send_request(a, &q, false);

@@ -4,15 +4,17 @@
 #include <openssl/bn.h>
 #include <openssl/core_names.h>
 #include <openssl/evp.h>
+#include <openssl/param_build.h>
 #include <openssl/params.h>
 #include "base/mem.h"
 #include "crypto/crypto.h"
+#include "crypto/dh_group.h"
 #include "crypto/libcrypto.h"
 
 enum { PUBLIC_MAX = 1024 };      /* 8192 bits */
 
 struct agree_row {
-	const char *type, *group;        /* libcrypto's names */
+	const char *type, *group;        /* libcrypto's names; DH without a name: given by numbers */
 	size_t public_size;              /* X25519, ECDH: exactly; DH: at most */
 	int exponent_bits;               /* DH */
 };
@@ -30,6 +32,7 @@ static const struct agree_row rows[] = {
 
 struct agree {
 	const struct agree_row *row;
+	struct agree_row own;            /* what row is where a group is given by numbers */
 	EVP_PKEY *key;
 	uint8_t public[PUBLIC_MAX];
 	size_t public_size;
@@ -40,9 +43,40 @@ static bool is_dh(const struct agree_row *row)
 	return row->exponent_bits != 0;
 }
 
-static EVP_PKEY *generate(const struct agree_row *row)
+static bool is_raw(const struct agree_row *row)
 {
-	EVP_PKEY_CTX *ctx = EVP_PKEY_CTX_new_from_name(NULL, row->type, NULL);
+	return row->group == NULL && !is_dh(row);
+}
+
+/* The group as libcrypto keeps it, without a key; or NULL. */
+static EVP_PKEY *group_of(struct view p, struct view g)
+{
+	EVP_PKEY_CTX *ctx = EVP_PKEY_CTX_new_from_name(NULL, "DH", NULL);
+	OSSL_PARAM_BLD *build = OSSL_PARAM_BLD_new();
+	BIGNUM *prime = BN_bin2bn(p.p, (int)p.n, NULL), *generator = BN_bin2bn(g.p, (int)g.n, NULL);
+	OSSL_PARAM *params = NULL;
+	EVP_PKEY *group = NULL;
+
+	if (ctx != NULL && build != NULL && prime != NULL && generator != NULL &&
+	    OSSL_PARAM_BLD_push_BN(build, OSSL_PKEY_PARAM_FFC_P, prime) == 1 &&
+	    OSSL_PARAM_BLD_push_BN(build, OSSL_PKEY_PARAM_FFC_G, generator) == 1)
+		params = OSSL_PARAM_BLD_to_param(build);
+	if (params == NULL || EVP_PKEY_fromdata_init(ctx) != 1 ||
+	    EVP_PKEY_fromdata(ctx, &group, EVP_PKEY_KEY_PARAMETERS, params) != 1)
+		group = NULL;
+	OSSL_PARAM_free(params);
+	OSSL_PARAM_BLD_free(build);
+	BN_free(prime);
+	BN_free(generator);
+	EVP_PKEY_CTX_free(ctx);
+	return group;
+}
+
+/* group: NULL, or the parameters to make a key for. */
+static EVP_PKEY *generate(const struct agree_row *row, EVP_PKEY *group)
+{
+	EVP_PKEY_CTX *ctx = group != NULL ? EVP_PKEY_CTX_new_from_pkey(NULL, group, NULL)
+		: EVP_PKEY_CTX_new_from_name(NULL, row->type, NULL);
 	OSSL_PARAM params[3];
 	EVP_PKEY *key = NULL;
 	int bits = row->exponent_bits, n = 0;
@@ -78,13 +112,56 @@ static int take_public(struct agree *a)
 	return a->public_size > 0 ? 0 : ERR_CRYPTO;
 }
 
+struct agree *agree_new_group(struct view p, struct view g, struct err *e)
+{
+	unsigned bits = dh_group_bits(p);
+	struct agree *a;
+	EVP_PKEY *group;
+
+	if (bits == 0 || bits > 8 * PUBLIC_MAX || p.n > PUBLIC_MAX + 1 || g.n > p.n) {
+		err_set(e, ERR_PEER, "key agreement: a group of %u bits", bits);
+		return NULL;
+	}
+	crypto_init();
+	a = mem_zalloc(sizeof(*a));
+	a->own = (struct agree_row){ "DH", NULL, (bits + 7) / 8, (int)dh_group_exponent_bits(bits) };
+	a->row = &a->own;
+	group = group_of(p, g);
+	a->key = group != NULL ? generate(a->row, group) : NULL;
+	EVP_PKEY_free(group);
+	if (a->key == NULL || take_public(a) < 0) {
+		libcrypto_error(e, "key agreement: making an ephemeral key");
+		agree_free(a);
+		return NULL;
+	}
+	return a;
+}
+
+/* libcrypto has no name for it. */
+static struct agree *new_group1(struct err *e)
+{
+	struct buf p = BUF_INIT(PUBLIC_MAX), g = BUF_INIT(1);
+	struct agree *a = NULL;
+
+	if (dh_group_builtin(1024, &p, &g) < 0)
+		err_set(e, ERR_CRYPTO, "key agreement: the group of 1024 bits is not there");
+	else
+		a = agree_new_group((struct view){ p.data, p.size }, (struct view){ g.data, g.size }, e);
+	buf_free(&p);
+	buf_free(&g);
+	return a;
+}
+
 struct agree *agree_new(enum agree_alg alg, struct err *e)
 {
-	struct agree *a = mem_zalloc(sizeof(*a));
+	struct agree *a;
 
+	if (alg == AGREE_DH1)
+		return new_group1(e);
+	a = mem_zalloc(sizeof(*a));
 	crypto_init();
 	a->row = &rows[alg];
-	a->key = generate(a->row);
+	a->key = generate(a->row, NULL);
 	if (a->key == NULL || take_public(a) < 0) {
 		libcrypto_error(e, "key agreement: making an ephemeral key");
 		agree_free(a);
@@ -131,7 +208,7 @@ static EVP_PKEY *with_public(const struct agree *a, const uint8_t *value, size_t
 {
 	EVP_PKEY *key;
 
-	if (a->row->group == NULL)
+	if (is_raw(a->row))
 		return EVP_PKEY_new_raw_public_key_ex(NULL, a->row->type, NULL, value, n);
 	key = EVP_PKEY_new();
 	/* For curves this also checks that the point is on it. */

@@ -8,6 +8,10 @@
 enum {
 	KEX_MSG_INIT = MSG_KEX_FIRST,                    /* KEXDH_INIT, KEX_ECDH_INIT: RFC 4253 §8, RFC 5656 §4 */
 	KEX_MSG_REPLY = MSG_KEX_FIRST + 1,
+	GEX_MSG_REQUEST = MSG_KEX_FIRST + 4,             /* RFC 4419 §5 */
+	GEX_MSG_GROUP = MSG_KEX_FIRST + 1,
+	GEX_MSG_INIT = MSG_KEX_FIRST + 2,
+	GEX_MSG_REPLY = MSG_KEX_FIRST + 3,
 	KEX_VALUE_MAX = 4096,                            /* bytes of a public value; group18 has 1,024 */
 	KEX_BLOB_MAX = 64 * 1024,                        /* bytes of a host key or signature */
 	KEX_HASHED_MAX = 1024 * 1024                     /* versions, two KEXINITs of 256 KiB, a host key, values */
@@ -16,21 +20,31 @@ enum {
 struct kex {
 	const struct kex_method *method;
 	bool server, finished;
-	void *state;                                     /* of the method, client only */
+	bool group_tried, grouped;                       /* group exchange: the group is known */
+	unsigned key_bits;
+	void *state;                                     /* of the method */
 	struct buf ours;                                 /* client: the value it sent */
 	struct kex_result result;
 };
 
 /* In the order of spec wire-extensions 2. */
 static const struct kex_method methods[] = {
-	{ "diffie-hellman-group14-sha256", DIGEST_SHA256, KEX_MPINT, KEX_MPINT, &kex_agree_ops, AGREE_DH14 },
-	{ "diffie-hellman-group16-sha512", DIGEST_SHA512, KEX_MPINT, KEX_MPINT, &kex_agree_ops, AGREE_DH16 },
-	{ "diffie-hellman-group18-sha512", DIGEST_SHA512, KEX_MPINT, KEX_MPINT, &kex_agree_ops, AGREE_DH18 },
-	{ "ecdh-sha2-nistp256", DIGEST_SHA256, KEX_STRING, KEX_MPINT, &kex_agree_ops, AGREE_P256 },
-	{ "ecdh-sha2-nistp384", DIGEST_SHA384, KEX_STRING, KEX_MPINT, &kex_agree_ops, AGREE_P384 },
-	{ "ecdh-sha2-nistp521", DIGEST_SHA512, KEX_STRING, KEX_MPINT, &kex_agree_ops, AGREE_P521 },
-	{ "curve25519-sha256", DIGEST_SHA256, KEX_STRING, KEX_MPINT, &kex_agree_ops, AGREE_X25519 },
-	{ "curve25519-sha256@libssh.org", DIGEST_SHA256, KEX_STRING, KEX_MPINT, &kex_agree_ops, AGREE_X25519 },
+#ifdef WITH_LEGACY_CIPHERS
+	{ "diffie-hellman-group1-sha1", DIGEST_SHA1, KEX_MPINT, KEX_MPINT, &kex_agree_ops, AGREE_DH1, true },
+	{ "diffie-hellman-group14-sha1", DIGEST_SHA1, KEX_MPINT, KEX_MPINT, &kex_agree_ops, AGREE_DH14, true },
+#endif
+	{ "diffie-hellman-group14-sha256", DIGEST_SHA256, KEX_MPINT, KEX_MPINT, &kex_agree_ops, AGREE_DH14, false },
+	{ "diffie-hellman-group16-sha512", DIGEST_SHA512, KEX_MPINT, KEX_MPINT, &kex_agree_ops, AGREE_DH16, false },
+	{ "diffie-hellman-group18-sha512", DIGEST_SHA512, KEX_MPINT, KEX_MPINT, &kex_agree_ops, AGREE_DH18, false },
+#ifdef WITH_LEGACY_CIPHERS
+	{ "diffie-hellman-group-exchange-sha1", DIGEST_SHA1, KEX_MPINT, KEX_MPINT, &kex_gex_ops, 0, true },
+#endif
+	{ "diffie-hellman-group-exchange-sha256", DIGEST_SHA256, KEX_MPINT, KEX_MPINT, &kex_gex_ops, 0, false },
+	{ "ecdh-sha2-nistp256", DIGEST_SHA256, KEX_STRING, KEX_MPINT, &kex_agree_ops, AGREE_P256, false },
+	{ "ecdh-sha2-nistp384", DIGEST_SHA384, KEX_STRING, KEX_MPINT, &kex_agree_ops, AGREE_P384, false },
+	{ "ecdh-sha2-nistp521", DIGEST_SHA512, KEX_STRING, KEX_MPINT, &kex_agree_ops, AGREE_P521, false },
+	{ "curve25519-sha256", DIGEST_SHA256, KEX_STRING, KEX_MPINT, &kex_agree_ops, AGREE_X25519, false },
+	{ "curve25519-sha256@libssh.org", DIGEST_SHA256, KEX_STRING, KEX_MPINT, &kex_agree_ops, AGREE_X25519, false },
 };
 
 const struct kex_method *kex_at(size_t i)
@@ -84,9 +98,28 @@ const struct kex_result *kex_result(const struct kex *k)
 	return k->finished ? &k->result : NULL;
 }
 
+bool kex_can_guess(const struct kex_method *m)
+{
+	return m->ops->request == NULL;
+}
+
+void kex_set_key_bits(struct kex *k, unsigned bits)
+{
+	k->key_bits = bits;
+}
+
+static bool is_group_exchange(const struct kex *k)
+{
+	return k->method->ops->request != NULL;
+}
+
 uint8_t kex_expects(const struct kex *k)
 {
-	return k->server ? KEX_MSG_INIT : KEX_MSG_REPLY;
+	if (!is_group_exchange(k))
+		return k->server ? KEX_MSG_INIT : KEX_MSG_REPLY;
+	if (k->grouped)
+		return k->server ? GEX_MSG_INIT : GEX_MSG_REPLY;
+	return k->server ? GEX_MSG_REQUEST : GEX_MSG_GROUP;
 }
 
 static void put_form(struct buf *b, enum kex_form form, struct view v)
@@ -107,7 +140,8 @@ static struct view view_of(const struct buf *b)
 	return (struct view){ b->data, b->size };
 }
 
-/* RFC 4253 §8 and RFC 5656 §4: H over V_C, V_S, I_C, I_S, K_S, the client's value, the server's value, K. */
+/* RFC 4253 §8 and RFC 5656 §4: H over V_C, V_S, I_C, I_S, K_S, the client's value, the server's value, K; RFC 4419 §3 has what was
+ * asked for and the group between K_S and the values. */
 static int hash_exchange(struct kex *k, const struct kex_input *in, struct view of_client, struct view of_server,
 	struct err *e)
 {
@@ -121,6 +155,8 @@ static int hash_exchange(struct kex *k, const struct kex_input *in, struct view 
 
 	for (i = 0; i < MEM_COUNT(strings); i++)
 		buf_put_string(&b, strings[i].p, strings[i].n);
+	if (k->grouped)
+		k->method->ops->hashed(k->state, &b);
 	put_form(&b, k->method->value, of_client);
 	put_form(&b, k->method->value, of_server);
 	buf_put(&b, k->result.secret.data, k->result.secret.size);
@@ -139,6 +175,10 @@ int kex_begin(struct kex *k, struct kex_message *out, struct err *e)
 
 	if (k->server || k->state != NULL)
 		return err_set(e, ERR_USAGE, "key exchange %s begun twice", k->method->name);
+	if (is_group_exchange(k)) {
+		out->type = GEX_MSG_REQUEST;
+		return k->method->ops->request(k->method, k->key_bits, &k->state, &out->body, e);
+	}
 	r = k->method->ops->offer(k->method, &k->state, &k->ours, e);
 	if (r < 0)
 		return r;
@@ -159,7 +199,7 @@ static int answer_init(struct kex *k, const struct kex_input *in, struct reader 
 
 	if ((code = reader_end(r, e, "key exchange message")) < 0)
 		goto out;
-	code = k->method->ops->answer(k->method, theirs, &ours, &secret, e);
+	code = k->method->ops->answer(k->method, k->state, theirs, &ours, &secret, e);
 	if (code < 0)
 		goto out;
 	put_form(&k->result.secret, k->method->secret, view_of(&secret));
@@ -169,7 +209,7 @@ static int answer_init(struct kex *k, const struct kex_input *in, struct reader 
 	code = in->sign(in->ctx, (struct view){ k->result.hash, k->result.hash_size }, &k->result.signature, e);
 	if (code < 0)
 		goto out;
-	out->type = KEX_MSG_REPLY;
+	out->type = is_group_exchange(k) ? GEX_MSG_REPLY : KEX_MSG_REPLY;
 	buf_put_buf_string(&out->body, &k->result.host_key);
 	put_form(&out->body, k->method->value, view_of(&ours));
 	buf_put_buf_string(&out->body, &k->result.signature);
@@ -204,6 +244,28 @@ static int finish_reply(struct kex *k, const struct kex_input *in, struct reader
 	return code < 0 ? code : 1;
 }
 
+/* Group exchange, first half: the server names a group, the client takes it and sends its value. */
+static int agree_group(struct kex *k, const struct kex_input *in, struct reader *r, struct kex_message *out, struct err *e)
+{
+	int code;
+
+	if (k->group_tried)
+		return err_set(e, ERR_PEER, "key exchange message out of turn");
+	k->group_tried = true;
+	if (k->server) {
+		code = k->method->ops->choose(in, r, &k->state, &out->body, e);
+		out->type = GEX_MSG_GROUP;
+	} else {
+		code = k->method->ops->take_group(k->state, r, &k->ours, e);
+		put_form(&out->body, k->method->value, view_of(&k->ours));
+		out->type = GEX_MSG_INIT;
+	}
+	if (code == 0 && (!buf_ok(&out->body) || !buf_ok(&k->ours)))
+		code = err_set(e, ERR_MEMORY, "a message of %s is too long", k->method->name);
+	k->grouped = code == 0;
+	return code;
+}
+
 int kex_input(struct kex *k, const struct kex_input *in, struct view body, struct kex_message *out, struct err *e)
 {
 	struct reader r;
@@ -212,6 +274,8 @@ int kex_input(struct kex *k, const struct kex_input *in, struct view body, struc
 	if (k->finished || (!k->server && k->state == NULL))
 		return err_set(e, ERR_PEER, "key exchange message out of turn");
 	reader_init(&r, body.p, body.n);
+	if (is_group_exchange(k) && !k->grouped)
+		return agree_group(k, in, &r, out, e);
 	code = k->server ? answer_init(k, in, &r, out, e) : finish_reply(k, in, &r, e);
 	k->finished = code == 1;
 	return code;

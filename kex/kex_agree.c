@@ -29,10 +29,9 @@ static void agree_release(void *state)
 	agree_free(state);
 }
 
-static int agree_answer(const struct kex_method *m, struct view theirs, struct buf *ours, struct buf *secret,
+static int agree_answer(const struct kex_method *m, void *state, struct view theirs, struct buf *ours, struct buf *secret,
 	struct err *e)
 {
-	void *state = NULL;
 	int r = agree_offer(m, &state, ours, e);
 
 	if (r == 0)

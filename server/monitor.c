@@ -166,6 +166,7 @@ int monitor_put_preauth_setup(struct monitor *m, struct buf *out, struct err *e)
 	s.ends = m->ends;
 	s.software = m->software;
 	s.server_sig_algs = server_sig_algs(&m->options);
+	s.moduli_file = mem_strdup(server_moduli_file(&m->options));
 	add_blobs(&m->h->keys, &s.host_keys);
 	server_proposal(&m->options, &m->h->keys, &s.proposal);
 	if (rc == 0)

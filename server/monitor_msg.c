@@ -92,6 +92,7 @@ void preauth_setup_put(const struct preauth_setup *s, struct buf *out)
 		put_text(out, s->proposal.list[i]);
 	put_list(out, &s->host_keys);
 	put_text(out, s->server_sig_algs);
+	put_text(out, s->moduli_file);
 }
 
 int preauth_setup_get(struct reader *r, struct preauth_setup *out, struct err *e)
@@ -110,6 +111,7 @@ int preauth_setup_get(struct reader *r, struct preauth_setup *out, struct err *e
 		out->proposal.list[i] = get_text(r);
 	get_list(r, &out->host_keys);
 	out->server_sig_algs = get_text(r);
+	out->moduli_file = get_text(r);
 	if (reader_end(r, e, "setup of the pre-auth process") < 0) {
 		preauth_setup_clear(out);
 		return ERR_PEER;
@@ -125,6 +127,7 @@ void preauth_setup_clear(struct preauth_setup *s)
 	proposal_clear(&s->proposal);
 	str_list_clear(&s->host_keys);
 	free(s->server_sig_algs);
+	free(s->moduli_file);
 	memset(s, 0, sizeof(*s));
 }
 
@@ -180,6 +183,7 @@ void user_setup_put(const struct user_setup *s, struct buf *out)
 	buf_put_u32(out, (uint32_t)s->gid);
 	put_optional(out, s->chroot_dir);
 	put_text(out, s->ciphers);
+	put_text(out, s->moduli_file);
 	put_text(out, s->user);
 	put_text(out, s->home);
 	put_text(out, s->shell);
@@ -211,6 +215,7 @@ int user_setup_get(struct reader *r, struct user_setup *out, struct err *e)
 	out->gid = (gid_t)reader_u32(r);
 	out->chroot_dir = get_optional(r);
 	out->ciphers = get_text(r);
+	out->moduli_file = get_text(r);
 	out->user = get_text(r);
 	out->home = get_text(r);
 	out->shell = get_text(r);
@@ -243,6 +248,7 @@ void user_setup_clear(struct user_setup *s)
 {
 	free(s->chroot_dir);
 	free(s->ciphers);
+	free(s->moduli_file);
 	free(s->user);
 	free(s->home);
 	free(s->shell);

@@ -35,6 +35,7 @@ struct preauth_setup {
 	struct proposal proposal;
 	struct str_list host_keys;       /* base64 of public blobs */
 	char *server_sig_algs;
+	char *moduli_file;               /* read before chroot if the proposal has group exchange; "" none */
 };
 void preauth_setup_put(const struct preauth_setup *s, struct buf *out);
 int preauth_setup_get(struct reader *r, struct preauth_setup *out, struct err *e) MUST_USE;
@@ -63,6 +64,7 @@ struct user_setup {
 	gid_t gid;
 	char *chroot_dir;                /* NULL: none; tokens expanded, ownership checked by the user process */
 	char *ciphers;                   /* the configured list: what it needs is loaded before chroot */
+	char *moduli_file;               /* read before chroot; "" none, or not needed */
 	/* the account */
 	char *user, *home, *shell;
 	bool user_is_root;

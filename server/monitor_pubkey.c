@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "caution.h"
 
 static const struct sig_alg *accepted_algorithm(struct monitor *m, struct view name)
 {
@@ -85,8 +86,10 @@ static enum auth_outcome judge_key(struct monitor *m, const struct userauth_requ
 		outcome = q->has_signature ? AUTH_YES : AUTH_KEY_OK;
 		if (outcome == AUTH_YES && !take_key_options(m, &found))
 			outcome = AUTH_NO;
-		if (outcome == AUTH_YES)
+		if (outcome == AUTH_YES) {
 			str_list_add(&m->used_keys, base64);
+			caution_log_name("public key signature", alg->name, m->ends.remote_ip);
+		}
 		key_options_clear(&found);
 	}
 	free(base64);

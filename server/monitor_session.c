@@ -13,6 +13,7 @@
 #include "platform/loginrec.h"
 #include "platform/pty.h"
 #include "server/monitor_wire.h"
+#include "server/proposals.h"
 
 enum { PROVE_KEYS_MAX = HOST_KEYS_MAX, PROOF_MAX = 256 * 1024, SETUP_MAX = MON_BODY_MAX };
 
@@ -72,6 +73,7 @@ int monitor_put_user_setup(struct monitor *m, struct buf *out, struct err *e)
 		.key_options = m->key_options, .password_expired = m->password_expired, .use_pam = m->options.use_pam,
 		.log_level = (int)log_level_get(), .debug = m->h->debug,
 		.auth_info = m->auth_info, .ciphers = m->options.ciphers.names,
+		.moduli_file = (char *)server_moduli_file(&m->options),
 	};
 	bool chrooted = m->root && m->options.chroot_directory != NULL;
 

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include "base/mem.h"
 #include "base/str.h"
+#include "kex/moduli.h"
 #include "paths.h"
 #include "version.h"
 
@@ -33,6 +34,11 @@ void server_proposal(const struct server_options *o, const struct host_keys *key
 		proposal_set(out, PROPOSAL_LANG_C2S + dir, "");
 	}
 	free(host_algs);
+}
+
+const char *server_moduli_file(const struct server_options *o)
+{
+	return o->moduli_file != NULL && moduli_wanted(o->kex_algorithms.names) ? o->moduli_file : "";
 }
 
 static void append_none(struct proposal *p, enum proposal_list which)

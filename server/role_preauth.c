@@ -22,6 +22,7 @@
 #include "crypto/crypto.h"
 #include "crypto/rand.h"
 #include "io/loop.h"
+#include "kex/moduli.h"
 #include "platform/privdrop.h"
 #include "platform/sandbox.h"
 #include "server/monitor_msg.h"
@@ -38,6 +39,7 @@ struct preauth {
 	size_t host_blob_count;
 	struct loop *loop;
 	struct loop_fd *monitor_watch;
+	struct moduli *moduli;           /* NULL: no file */
 	struct transport *transport;
 	struct carrier *carrier;
 	struct userauth_server *userauth;
@@ -324,7 +326,8 @@ static int start_connection(struct preauth *p, struct err *e)
 	struct transport_options o = {
 		.server = true, .software = p->setup.software, .proposal = p->setup.proposal,
 		.server_sig_algs = p->setup.server_sig_algs, .ext_names = ext_names,
-		.cb = { .ctx = p, .sign_hash = sign_hash, .host_key_for = host_key_for, .keys_changed = keys_changed },
+		.cb = { .ctx = p, .sign_hash = sign_hash, .host_key_for = host_key_for, .keys_changed = keys_changed,
+			.choose_group = p->moduli != NULL ? moduli_choose : NULL, .group_ctx = p->moduli },
 	};
 	struct userauth_judge judge = { p, judge_request, judge_answers, judge_abandon };
 	struct carrier_user user = { .ctx = p, .message = take_message, .ended = connection_ended };
@@ -358,6 +361,8 @@ static int run(struct preauth *p, struct err *e)
 	(void)!cipher_prepare((struct view){ (const uint8_t *)p->setup.proposal.list[PROPOSAL_CIPHER_C2S],
 		strlen(p->setup.proposal.list[PROPOSAL_CIPHER_C2S]) }, NULL);
 	crypto_load_no_more();
+	if (*p->setup.moduli_file != '\0')
+		p->moduli = moduli_new(p->setup.moduli_file);
 	role_log_to_monitor(&p->monitor, p->setup.log_level);
 	if (give_up_rights(p, e) < 0 || start_connection(p, e) < 0)
 		return ERR_IO;

@@ -16,6 +16,7 @@
 #include "cipher.h"
 #include "crypto/crypto.h"
 #include "crypto/rand.h"
+#include "kex/moduli.h"
 #include "platform/privdrop.h"
 #include "server/user_private.h"
 
@@ -107,6 +108,8 @@ static int run(struct user *u, struct worker_start *s, struct err *e)
 	rand_prepare();
 	(void)!cipher_prepare((struct view){ (const uint8_t *)u->setup.ciphers, strlen(u->setup.ciphers) }, NULL);
 	crypto_load_no_more();
+	if (*u->setup.moduli_file != '\0')
+		u->moduli = moduli_new(u->setup.moduli_file);
 	if (u->setup.drop)
 		rc = become_user(&u->setup, e);
 	/* Changing ids may have undone it. */

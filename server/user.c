@@ -14,6 +14,7 @@
 #include "io/loop.h"
 #include "io/net.h"
 #include "io/worker.h"
+#include "kex/moduli.h"
 #include "platform/cores.h"
 #include "server/monitor_wire.h"
 #include "server/proposals.h"
@@ -107,6 +108,7 @@ void user_free(struct user *u)
 	user_setup_clear(&u->setup);
 	buf_free(&u->setup_body);
 	buf_free(&u->host_key);
+	moduli_free(u->moduli);
 	free(u);
 }
 
@@ -193,7 +195,8 @@ static int import_transport(struct user *u, struct err *e)
 		.server = true, .software = u->setup.software, .rekey_bytes = u->options.rekey_limit.bytes,
 		.rekey_seconds = u->options.rekey_limit.seconds, .compress_level = server_options_compress_level(&u->options),
 		.helpers = u->options.disable_mtaes ? 0 : cores_to_spare(u->start->out),
-		.cb = { .ctx = u, .sign_hash = user_sign_hash, .host_key_for = host_key_for, .keys_changed = keys_changed },
+		.cb = { .ctx = u, .sign_hash = user_sign_hash, .host_key_for = host_key_for, .keys_changed = keys_changed,
+			.choose_group = u->moduli != NULL ? moduli_choose : NULL, .group_ctx = u->moduli },
 	};
 	struct buf blob = BUF_INIT(MON_BODY_MAX);
 	struct reader r;

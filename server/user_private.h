@@ -43,6 +43,7 @@ struct user {
 	uint64_t alive_asked_ms;
 	struct loop_timer *leave;
 	struct buf host_key;             /* blob of the first exchange */
+	struct moduli *moduli;           /* for group exchange; NULL: no file */
 };
 
 /* user.c */

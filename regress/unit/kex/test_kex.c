@@ -37,16 +37,50 @@ static struct kex_input input(void)
 struct ends {
 	struct kex *client, *server;
 	struct kex_message init, reply;
+	struct buf group;        /* of group exchange: what the hash covers before the values */
 };
+
+static bool gex(const struct kex_method *m)
+{
+	return !kex_can_guess(m);
+}
+
+/* The first half of RFC 4419: request and group. The client's value is in e->init then, as in other methods. */
+static void begin_group(struct ends *e)
+{
+	struct kex_input in = input();
+	struct kex_message group = { .body = BUF_INIT(65536) }, init = { .body = BUF_INIT(65536) };
+	struct err err = { .code = 0 };
+
+	assert_int_equal(e->init.type, 34);
+	assert_int_equal(kex_expects(e->server), 34);
+	assert_int_equal(kex_expects(e->client), 31);
+	assert_int_equal(e->init.body.size, 12);
+	assert_int_equal(kex_input(e->server, &in, (struct view){ e->init.body.data, 12 }, &group, &err), 0);
+	assert_int_equal(group.type, 31);
+	assert_int_equal(kex_input(e->client, &in, (struct view){ group.body.data, group.body.size }, &init, &err), 0);
+	assert_int_equal(init.type, 32);
+	assert_int_equal(kex_expects(e->server), 32);
+	assert_int_equal(kex_expects(e->client), 33);
+	buf_put(&e->group, e->init.body.data, e->init.body.size);
+	buf_put(&e->group, group.body.data, group.body.size);
+	buf_free(&e->init.body);
+	buf_free(&group.body);
+	e->init = init;
+}
 
 static void begin(struct ends *e, const struct kex_method *m)
 {
 	struct err err = { .code = 0 };
 
-	*e = (struct ends){ .init.body = BUF_INIT(65536), .reply.body = BUF_INIT(65536) };
+	*e = (struct ends){ .init.body = BUF_INIT(65536), .reply.body = BUF_INIT(65536), .group = BUF_INIT(65536) };
 	e->client = kex_new(m, false);
 	e->server = kex_new(m, true);
 	assert_int_equal(kex_begin(e->client, &e->init, &err), 0);
+	if (gex(m)) {
+		begin_group(e);
+		return;
+	}
 	assert_int_equal(e->init.type, 30);
 	assert_int_equal(kex_expects(e->server), 30);
 	assert_int_equal(kex_expects(e->client), 31);
@@ -58,6 +92,7 @@ static void end(struct ends *e)
 	kex_free(e->server);
 	buf_free(&e->init.body);
 	buf_free(&e->reply.body);
+	buf_free(&e->group);
 }
 
 static struct view body(const struct kex_message *m)
@@ -98,6 +133,7 @@ static void check_hash(const struct ends *e, const struct kex_method *m)
 	buf_put_cstring(&b, "\024client's lists");
 	buf_put_cstring(&b, "\024server's lists");
 	buf_put_cstring(&b, "blob of the host key");
+	buf_put(&b, e->group.data, e->group.size);
 	/* Values go into the hash as they stand in the messages, strings or mpints. */
 	buf_put(&b, e->init.body.data, e->init.body.size);
 	reader_init(&r, e->reply.body.data, e->reply.body.size);
@@ -158,7 +194,7 @@ static void every_method_agrees(void **state)
 		begin(&e, m);
 		assert_null(kex_result(e.client));
 		assert_int_equal(answer(&e), 1);
-		assert_int_equal(e.reply.type, 31);
+		assert_int_equal(e.reply.type, gex(m) ? 33 : 31);
 		assert_int_equal(finish(&e, body(&e.reply)), 1);
 		c = kex_result(e.client);
 		s = kex_result(e.server);
@@ -174,7 +210,149 @@ static void every_method_agrees(void **state)
 		assert_int_equal(finish(&e, body(&e.reply)), ERR_PEER);
 		end(&e);
 	}
-	assert_null(kex_find(text("diffie-hellman-group1-sha1")));
+	assert_null(kex_find(text("diffie-hellman-group2-sha1")));
+}
+
+static const char *const old_methods[] = {
+	"diffie-hellman-group1-sha1", "diffie-hellman-group14-sha1", "diffie-hellman-group-exchange-sha1"
+};
+
+static void old_methods_are_marked(void **state)
+{
+	const struct kex_method *m;
+	size_t i, legacy = 0;
+
+	(void)state;
+	for (i = 0; (m = kex_at(i)) != NULL; i++) {
+		legacy += m->legacy;
+		assert_int_equal(m->legacy, m->hash == DIGEST_SHA1);
+	}
+#ifdef WITH_LEGACY_CIPHERS
+	assert_int_equal(legacy, MEM_COUNT(old_methods));
+	for (i = 0; i < MEM_COUNT(old_methods); i++)
+		assert_true(kex_find(text(old_methods[i]))->legacy);
+#else
+	assert_int_equal(legacy, 0);
+	for (i = 0; i < MEM_COUNT(old_methods); i++)
+		assert_null(kex_find(text(old_methods[i])));
+#endif
+}
+
+/* What a client asks for, by the size of the keys. */
+static void groups_are_as_strong_as_keys(void **state)
+{
+	static const struct { unsigned key, group; } sizes[] = {
+		{ 0, 2048 }, { 112, 2048 }, { 128, 3072 }, { 160, 7680 }, { 192, 7680 }, { 256, 8192 }, { 512, 8192 }
+	};
+	struct reader r;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < MEM_COUNT(sizes); i++) {
+		struct kex *k = kex_new(kex_find(text("diffie-hellman-group-exchange-sha256")), false);
+		struct kex_message m = { .body = BUF_INIT(100) };
+
+		kex_set_key_bits(k, sizes[i].key);
+		assert_int_equal(kex_begin(k, &m, NULL), 0);
+		reader_init(&r, m.body.data, m.body.size);
+		assert_int_equal(reader_u32(&r), 2048);
+		assert_int_equal(reader_u32(&r), sizes[i].group);
+		assert_int_equal(reader_u32(&r), 8192);
+		assert_int_equal(kex_input(k, NULL, text("x"), &m, NULL), ERR_PEER);
+		kex_free(k);
+		buf_free(&m.body);
+	}
+}
+
+/* Server: min, wanted, max in; bits of the prime out, 0 for refusal. */
+static unsigned group_for(uint32_t min, uint32_t wanted, uint32_t max)
+{
+	struct kex *k = kex_new(kex_find(text("diffie-hellman-group-exchange-sha256")), true);
+	struct kex_message out = { .body = BUF_INIT(65536) };
+	struct kex_input in = input();
+	struct buf b = BUF_INIT(100);
+	unsigned bits = 0;
+	struct reader r;
+	int code;
+
+	buf_put_u32(&b, min);
+	buf_put_u32(&b, wanted);
+	buf_put_u32(&b, max);
+	code = kex_input(k, &in, (struct view){ b.data, b.size }, &out, NULL);
+	if (code == 0) {
+		reader_init(&r, out.body.data, out.body.size);
+		bits = (unsigned)reader_mpint(&r, 2000).n * 8;
+	}
+	/* It does not answer twice. */
+	assert_int_equal(kex_input(k, &in, (struct view){ b.data, b.size }, &out, NULL), ERR_PEER);
+	kex_free(k);
+	buf_free(&b);
+	buf_free(&out.body);
+	return bits;
+}
+
+static void groups_that_can_be_had(void **state)
+{
+	(void)state;
+	assert_int_equal(group_for(2048, 3072, 8192), 3072);
+	assert_int_equal(group_for(1024, 1024, 8192), 2048);
+	assert_int_equal(group_for(1024, 2048, 2048), 2048);
+	assert_int_equal(group_for(2048, 7680, 8192), 8192);
+	assert_int_equal(group_for(2048, 7680, 7680), 6144);
+	assert_int_equal(group_for(2048, 20000, 65536), 8192);
+	assert_int_equal(group_for(1024, 1024, 1024), 0);
+	assert_int_equal(group_for(3000, 2048, 8192), 0);
+	assert_int_equal(group_for(2048, 4096, 3072), 0);
+	assert_int_equal(group_for(9000, 9000, 10000), 0);
+	assert_int_equal(group_for(2049, 2050, 2051), 0);
+}
+
+/* Client: groups that no honest server names. */
+static int take_group(struct view p, struct view g)
+{
+	struct kex *k = kex_new(kex_find(text("diffie-hellman-group-exchange-sha256")), false);
+	struct kex_message request = { .body = BUF_INIT(100) }, out = { .body = BUF_INIT(65536) };
+	struct kex_input in = input();
+	struct buf b = BUF_INIT(65536);
+	int code;
+
+	assert_int_equal(kex_begin(k, &request, NULL), 0);
+	buf_put_mpint(&b, p.p, p.n);
+	buf_put_mpint(&b, g.p, g.n);
+	code = kex_input(k, &in, (struct view){ b.data, b.size }, &out, NULL);
+	kex_free(k);
+	buf_free(&b);
+	buf_free(&request.body);
+	buf_free(&out.body);
+	return code;
+}
+
+static void bad_groups_are_refused(void **state)
+{
+	const struct kex_group_size want = { 2048, 2048, 2048 };
+	struct buf p = BUF_INIT(2000), g = BUF_INIT(10);
+	uint8_t two[1] = { 2 }, one[1] = { 1 };
+	struct view good, v;
+
+	(void)state;
+	assert_int_equal(kex_builtin_group(&want, &p, &g, NULL), 0);
+	good = (struct view){ p.data, p.size };
+	assert_int_equal(take_group(good, (struct view){ two, 1 }), 0);
+	assert_int_equal(take_group(good, (struct view){ one, 1 }), ERR_PEER);
+	assert_int_equal(take_group(good, (struct view){ two, 0 }), ERR_PEER);
+	assert_int_equal(take_group(good, good), ERR_PEER);
+	assert_int_equal(take_group((struct view){ p.data, 255 }, (struct view){ two, 1 }), ERR_PEER);      /* 2040 bits */
+	p.data[255] ^= 1;                        /* even */
+	assert_int_equal(take_group(good, (struct view){ two, 1 }), ERR_PEER);
+	p.data[255] ^= 1;
+	v = good;
+	for (unsigned i = 2; i < 20; i += 2) {   /* neighbours, which are no safe primes */
+		p.data[255] ^= (uint8_t)i;
+		assert_int_equal(take_group(v, (struct view){ two, 1 }), ERR_PEER);
+		p.data[255] ^= (uint8_t)i;
+	}
+	buf_free(&p);
+	buf_free(&g);
 }
 
 static void cut_messages_are_refused(void **state)
@@ -254,6 +432,15 @@ static void bad_values_are_refused(void **state)
 	memset(v, 0xff, sizeof(v));
 	bad_values("diffie-hellman-group14-sha256", v, 256, true);
 	bad_values("diffie-hellman-group18-sha512", v, 1100, true);
+	bad_values("diffie-hellman-group-exchange-sha256", v, 1100, true);
+	v[0] = 1;
+	bad_values("diffie-hellman-group-exchange-sha256", v, 1, true);
+#ifdef WITH_LEGACY_CIPHERS
+	bad_values("diffie-hellman-group1-sha1", v, 1, true);
+	memset(v, 0xff, sizeof(v));
+	bad_values("diffie-hellman-group1-sha1", v, 128, true);
+	bad_values("diffie-hellman-group1-sha1", v, 129, true);
+#endif
 }
 
 static void a_refused_signature_ends_it(void **state)
@@ -277,7 +464,7 @@ static void order_is_kept(void **state)
 	struct kex_input in = input();
 	struct kex_message out = { .body = BUF_INIT(4096) };
 	struct err err = { .code = 0 };
-	struct kex *late = kex_new(kex_at(0), false);
+	struct kex *late = kex_new(kex_find(text("curve25519-sha256")), false);
 
 	(void)state;
 	/* A reply before anything was begun, and a beginning of a server. */
@@ -294,6 +481,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_method_agrees),
+		cmocka_unit_test(old_methods_are_marked),
+		cmocka_unit_test(groups_are_as_strong_as_keys),
+		cmocka_unit_test(groups_that_can_be_had),
+		cmocka_unit_test(bad_groups_are_refused),
 		cmocka_unit_test(cut_messages_are_refused),
 		cmocka_unit_test(bad_values_are_refused),
 		cmocka_unit_test(a_refused_signature_ends_it),

@@ -29,12 +29,20 @@ static void test_table(void **state)
 		"rsa-sha2-256", "rsa-sha2-512"
 	};
 
+	size_t n = 0;
+
 	for (size_t i = 0; i < MEM_COUNT(order); i++) {
-		assert_string_equal(sig_alg_at(i)->name, order[i]);
-		assert_ptr_equal(sig_alg_find(text(order[i])), sig_alg_at(i));
-		assert_int_equal(sig_alg_at(i)->legacy, i == 4);
+		assert_non_null(sig_alg_find(text(order[i])));
+		assert_int_equal(sig_alg_find(text(order[i]))->legacy, i == 4);
+#ifndef WITH_LEGACY_CIPHERS
+		if (i == 4)
+			continue;
+#endif
+		assert_string_equal(sig_alg_at(n)->name, order[i]);
+		assert_ptr_equal(sig_alg_find(text(order[i])), sig_alg_at(n));
+		n++;
 	}
-	assert_null(sig_alg_at(MEM_COUNT(order)));
+	assert_null(sig_alg_at(n));
 	assert_null(sig_alg_find(text("")));
 	assert_null(sig_alg_find(text("rsa-sha2-51")));
 	assert_null(sig_alg_find(text("rsa-sha2-5122")));
