@@ -46,23 +46,80 @@ static struct mac_row mac_rows[] = {
 	{ "POLY1305", NULL },
 };
 
-static bool ready;
+static bool started, have_digests, have_ciphers;
 static enum { LEGACY_NOT_ASKED, LEGACY_LOADED, LEGACY_MISSING } legacy;
 static struct err legacy_why;            /* LEGACY_MISSING */
 
-void crypto_init(void)
+/* Encrypted PEM files name their cipher and hash in ways that libcrypto looks up in its old tables: those that programs write,
+ * and have written. What is fetched later knows its identifiers only when they are there before it. */
+static void register_names(void)
 {
-	if (ready)
+	const EVP_CIPHER *const ciphers[] = { EVP_aes_128_cbc(), EVP_aes_192_cbc(), EVP_aes_256_cbc(), EVP_des_ede3_cbc(),
+		EVP_des_cbc(),
+#ifndef OPENSSL_NO_CAMELLIA
+		EVP_camellia_128_cbc(), EVP_camellia_192_cbc(), EVP_camellia_256_cbc(),
+#endif
+	};
+	const EVP_MD *const hashes[] = { EVP_md5(), EVP_sha1(), EVP_sha224(), EVP_sha256(), EVP_sha384(), EVP_sha512() };
+
+	for (size_t i = 0; i < MEM_COUNT(ciphers); i++)
+		(void)EVP_add_cipher(ciphers[i]);
+	for (size_t i = 0; i < MEM_COUNT(hashes); i++)
+		(void)EVP_add_digest(hashes[i]);
+}
+
+/* libcrypto fills two tables at its first use that cost every process of a connection more than a millisecond and some 80 KB: the
+ * texts of all its reasons, and all names for lookups other than fetches. The configuration file (FIPS) is read as ever. */
+static void start(void)
+{
+	if (started)
 		return;
+	started = true;
+	(void)OPENSSL_init_crypto(OPENSSL_INIT_NO_LOAD_CRYPTO_STRINGS | OPENSSL_INIT_NO_ADD_ALL_CIPHERS |
+		OPENSSL_INIT_NO_ADD_ALL_DIGESTS, NULL);
+	register_names();
+}
+
+static void fetch_digests(void)
+{
+	if (have_digests)
+		return;
+	start();
 	for (size_t i = 0; i < MEM_COUNT(md_rows); i++)
 		md_rows[i].md = EVP_MD_fetch(NULL, md_rows[i].name, NULL);
+	/* What is missing left its reasons in the queue; they would be blamed on the next failure. */
+	ERR_clear_error();
+	have_digests = true;
+}
+
+/* The first of them makes libcrypto build objects for all the ciphers it has. */
+static void fetch_ciphers(void)
+{
+	if (have_ciphers)
+		return;
+	start();
 	for (size_t i = 0; i < MEM_COUNT(cipher_rows); i++)
 		cipher_rows[i].cipher = EVP_CIPHER_fetch(NULL, cipher_rows[i].name, NULL);
 	for (size_t i = 0; i < MEM_COUNT(mac_rows); i++)
 		mac_rows[i].mac = EVP_MAC_fetch(NULL, mac_rows[i].name, NULL);
-	/* What is missing left its reasons in the queue; they would be blamed on the next failure. */
 	ERR_clear_error();
-	ready = true;
+	have_ciphers = true;
+}
+
+void crypto_init(void)
+{
+	if (have_digests && have_ciphers)
+		return;
+	fetch_digests();
+	fetch_ciphers();
+	rand_prepare();
+}
+
+void crypto_init_signing(void)
+{
+	if (have_digests)
+		return;
+	fetch_digests();
 	rand_prepare();
 }
 
@@ -111,7 +168,7 @@ bool crypto_is_legacy(const char *cipher_name)
 
 const EVP_MD *libcrypto_md(enum digest_alg alg)
 {
-	crypto_init();
+	crypto_init_signing();
 	for (size_t i = 0; i < MEM_COUNT(md_rows); i++)
 		if (md_rows[i].alg == alg)
 			return md_rows[i].md;
@@ -166,7 +223,9 @@ int libcrypto_error(struct err *e, const char *what)
 	const char *reason = code != 0 ? ERR_reason_error_string(code) : NULL;
 
 	ERR_clear_error();
-	if (reason == NULL)
+	if (code == 0)
 		return err_set(e, ERR_CRYPTO, "%s", what);
+	if (reason == NULL)      /* "openssl errstr" puts it into words */
+		return err_set(e, ERR_CRYPTO, "%s: libcrypto error %lX", what, code);
 	return err_set(e, ERR_CRYPTO, "%s: %s", what, reason);
 }

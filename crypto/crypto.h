@@ -11,6 +11,9 @@
  * offer (FIPS, a trimmed build) is simply absent from then on. Calling it again does nothing; it is also called by
  * whatever of crypto/ is used first. */
 void crypto_init(void);
+/* Of these only what signing and verifying take: for a process that has no connection of its own, such as the monitor. The rest
+ * follows by itself if it is used after all. */
+void crypto_init_signing(void);
 
 /* RC4, Blowfish and CAST-128 are in libcrypto's legacy provider, a module file that most processes never need: it is loaded
  * here, and the default provider before it by name, for libcrypto no longer does that by itself once any other is asked for.

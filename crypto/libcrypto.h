@@ -14,7 +14,7 @@ const EVP_MD *libcrypto_md(enum digest_alg alg);
 const EVP_CIPHER *libcrypto_cipher(const char *name);
 EVP_MAC *libcrypto_mac(const char *name);
 
-/* Records "what: <libcrypto's reason>" as ERR_CRYPTO, empties libcrypto's error queue, returns ERR_CRYPTO. */
+/* Records "what: <libcrypto's reason>", or the number of the reason as ERR_CRYPTO, empties libcrypto's error queue, returns ERR_CRYPTO. */
 int libcrypto_error(struct err *e, const char *what);
 
 #endif

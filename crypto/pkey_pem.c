@@ -84,7 +84,7 @@ struct pkey *pkey_pem_read(const char *text, size_t n, const char *passphrase, s
 	enum pkey_kind kind;
 	EVP_PKEY *evp;
 
-	crypto_init();
+	crypto_init_signing();
 	evp = n > PEM_TEXT_MAX ? NULL : decode(text, n, &pass);
 	libcrypto_error(NULL, "");
 	if (evp == NULL) {

@@ -258,7 +258,7 @@ static int run(struct role *r)
 		log_error("%s", err_text(&e));
 		return EXIT_OTHER;
 	}
-	crypto_init();
+	crypto_init_signing();
 	net_set_nodelay(r->s->in);
 	net_set_keepalive(r->s->in, server_config_options(r->s->handover.config)->tcp_keep_alive);
 	r->monitor = monitor_new(&o, &e);
