@@ -16,12 +16,19 @@
 enum {
 	READS_PER_TURN = 4,
 	WRITES_PER_TURN = 8,
+	TURN_BYTES = 1024 * 1024,        /* then others get their turn: a key typed, and the echo of it, each wait for one */
 	WRITE_IOV = 64,
 	/* Output that may wait in this process. Large enough to seal and send in batches, small enough to stay in the
 	 * cache; on a slow line it is what the line takes in OUT_MS. */
 	OUT_HIGH_MAX = 768 * 1024,
-	OUT_HIGH_MIN = 64 * 1024,
+	OUT_HIGH_MIN = 12 * 1024,
 	OUT_MS = 10,
+	/* Output that may wait unsent in the kernel, behind which a key waits too. */
+	UNSENT_MAX = 512 * 1024,
+	UNSENT_MIN = 12 * 1024,
+	UNSENT_MS = 10,
+	UNSENT_WATCHED = 128 * 1024,     /* less than this the kernel does not keep by itself: it fills its last piece, of up to 64 KiB */
+	HIGH_UNKNOWN = 64 * 1024,        /* both, as long as nobody knows what the line takes */
 	RTT_FRESH_MS = 20,
 	RATE_SLICE_US = 50 * 1000
 };
@@ -40,6 +47,7 @@ struct carrier {
 	uint64_t rtt_read_ms;
 	/* rate of the socket: bytes that left while it was never idle */
 	uint64_t rate, slice_start_us, slice_bytes;
+	size_t unsent_high;      /* as the socket was told */
 };
 
 static void carrier_readable_writable(void *ctx, int fd, unsigned what);
@@ -91,6 +99,27 @@ static void carrier_want(struct carrier *c)
 	}
 }
 
+static size_t carrier_high(const struct carrier *c, unsigned ms, size_t min, size_t max)
+{
+	uint64_t high = c->rate * ms / 1000;
+
+	if (c->rate == 0)
+		return HIGH_UNKNOWN;
+	return high > max ? max : high < min ? min : (size_t)high;
+}
+
+static void carrier_set_rate(struct carrier *c, uint64_t rate)
+{
+	size_t high;
+
+	c->rate = rate;
+	high = carrier_high(c, UNSENT_MS, UNSENT_MIN, UNSENT_MAX);
+	if (high == c->unsent_high)
+		return;
+	c->unsent_high = high;
+	net_set_notsent_lowat(c->fd_out, (int)high);
+}
+
 static void carrier_measure_sent(struct carrier *c, size_t n)
 {
 	uint64_t now = clock_mono_us();
@@ -102,9 +131,25 @@ static void carrier_measure_sent(struct carrier *c, size_t n)
 	c->slice_bytes += n;
 	if (now - c->slice_start_us < RATE_SLICE_US)
 		return;
-	c->rate = c->slice_bytes * 1000000 / (now - c->slice_start_us);
+	carrier_set_rate(c, c->slice_bytes * 1000000 / (now - c->slice_start_us));
 	c->slice_start_us = now;
 	c->slice_bytes = 0;
+}
+
+/* Everything has left: what was sent lately is not what the line could take, unless it is more than was thought. */
+static void carrier_measure_idle(struct carrier *c)
+{
+	uint64_t us = c->slice_start_us != 0 ? clock_mono_us() - c->slice_start_us : 0;
+
+	if (us > RATE_SLICE_US / 10 && c->slice_bytes * 1000000 / us > c->rate)
+		carrier_set_rate(c, c->slice_bytes * 1000000 / us);
+	c->slice_start_us = 0;
+}
+
+/* A slow line: what waits in the kernel is counted, for it takes more than it was asked to. */
+static bool carrier_kernel_full(const struct carrier *c)
+{
+	return c->rate != 0 && c->unsent_high < UNSENT_WATCHED && net_unsent(c->fd_out) >= c->unsent_high;
 }
 
 /* One writev. 1: progress; 0: nothing to send or the socket is full; negative: broken. */
@@ -116,6 +161,10 @@ static int carrier_write(struct carrier *c)
 
 	if (count == 0)
 		return 0;
+	if (carrier_kernel_full(c)) {
+		c->write_blocked = true;
+		return 0;
+	}
 	n = writev(c->fd_out, iov, count);
 	if (n < 0) {
 		if (errno == EINTR)
@@ -161,6 +210,7 @@ static void carrier_pull(struct carrier *c)
 
 static void carrier_flush_some(struct carrier *c)
 {
+	size_t before, left = TURN_BYTES;
 	int rc = 0;
 
 	if (c->in_flush || c->ended || c->write_broken)
@@ -169,12 +219,14 @@ static void carrier_flush_some(struct carrier *c)
 	c->write_blocked = false;
 	for (int i = 0; i < WRITES_PER_TURN; i++) {
 		carrier_pull(c);
+		before = transport_out_pending(c->transport);
 		rc = carrier_write(c);
-		if (rc <= 0)
+		if (rc <= 0 || before - transport_out_pending(c->transport) >= left)
 			break;
+		left -= before - transport_out_pending(c->transport);
 	}
 	if (!c->write_blocked && rc == 0)
-		c->slice_start_us = 0;  /* idle: the rate is not the line's */
+		carrier_measure_idle(c);
 	c->in_flush = false;
 	if (rc > 0)
 		carrier_kick(c);
@@ -273,15 +325,22 @@ static int carrier_read(struct carrier *c)
 	return (size_t)n == room;
 }
 
+static void carrier_read_some(struct carrier *c)
+{
+	uint64_t from = transport_bytes(c->transport, PACKET_IN);
+
+	for (int i = 0; i < READS_PER_TURN && !c->ended && !c->paused; i++)
+		if (carrier_read(c) == 0 || transport_bytes(c->transport, PACKET_IN) - from >= TURN_BYTES)
+			break;
+}
+
 static void carrier_readable_writable(void *ctx, int fd, unsigned what)
 {
 	struct carrier *c = ctx;
 
 	(void)fd;
 	if ((what & LOOP_READ) && !c->paused)
-		for (int i = 0; i < READS_PER_TURN && !c->ended && !c->paused; i++)
-			if (carrier_read(c) == 0)
-				break;
+		carrier_read_some(c);
 	carrier_flush_some(c);
 	carrier_tick(c);
 }
@@ -299,6 +358,7 @@ struct carrier *carrier_new(struct loop *l, struct transport *t, int fd_in, int 
 	net_set_nonblocking(fd_in, true);
 	if (fd_out != fd_in)
 		net_set_nonblocking(fd_out, true);
+	carrier_set_rate(c, 0);
 	c->watch_in = loop_fd_add(l, fd_in, LOOP_READ, carrier_readable_writable, c, e);
 	c->watch_out = fd_out == fd_in ? c->watch_in : loop_fd_add(l, fd_out, 0, carrier_readable_writable, c, e);
 	if (!c->watch_in || !c->watch_out) {
@@ -399,11 +459,7 @@ int carrier_fd(const struct carrier *c) { return c->fd_in; }
 
 size_t carrier_out_high(const struct carrier *c)
 {
-	uint64_t high = c->rate * OUT_MS / 1000;
-
-	if (c->rate == 0 || high > OUT_HIGH_MAX)
-		return OUT_HIGH_MAX;
-	return high < OUT_HIGH_MIN ? OUT_HIGH_MIN : (size_t)high;
+	return carrier_high(c, OUT_MS, OUT_HIGH_MIN, OUT_HIGH_MAX);
 }
 
 uint32_t carrier_rtt_us(struct carrier *c)

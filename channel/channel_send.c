@@ -12,7 +12,8 @@ enum {
 	HEAD_EXTENDED = 12,      /* recipient, data type, length */
 	EXTENDED_STDERR = 1,
 	PACKET_LEAST = 4096,
-	PACKET_MS = 2            /* a packet holds about this much of the line */
+	PACKET_MS = 2,           /* a packet holds about this much of the line */
+	INTERACTIVE_ROOM = 32 * 1024     /* beyond the mark */
 };
 
 static void channel_write_head(void *ctx, uint8_t *head, size_t size)
@@ -45,7 +46,12 @@ static size_t channel_packet_max(struct channel *c)
 size_t channel_send_room(struct channel *c)
 {
 	size_t high = carrier_out_high(c->cs->carrier), pending = transport_out_pending(c->cs->transport);
-	size_t room = pending < high ? high - pending : 0;
+	size_t room;
+
+	/* Interactive bytes are few; bulk data that waits already shall not keep them out. */
+	if (c->interactive)
+		high += INTERACTIVE_ROOM;
+	room = pending < high ? high - pending : 0;
 
 	if (!channel_may_send(c) || c->sent_eof || c->sent_close || c->got_close || c->cs->ended ||
 	    transport_exchanging(c->cs->transport))
@@ -196,8 +202,7 @@ void channels_pull(void *ctx)
 	channels_late_grants(cs);
 	do {
 		before = transport_out_pending(cs->transport);
-		/* Interactive bytes are few; they may go beyond the mark. */
-		run_queue_round(cs, &cs->interactive, 2 * low);
+		run_queue_round(cs, &cs->interactive, low + INTERACTIVE_ROOM);
 		run_queue_round(cs, &cs->bulk, low);
 	} while (transport_out_pending(cs->transport) > before && transport_out_pending(cs->transport) < low / 2);
 	cs->in_pull = false;

@@ -31,7 +31,7 @@
 enum phase { PHASE_EXCHANGE, PHASE_AUTH, PHASE_SWITCH, PHASE_READY, PHASE_ENDED };
 
 enum {
-	FLUSH_MS = 1000, NOTSENT_BYTES = 512 * 1024,
+	FLUSH_MS = 1000,
 	AUTH_SILENCE_MS = 10 * 1000      /* so long a server may think about a password whatever ServerAlive* say */
 };
 
@@ -607,7 +607,6 @@ static int client_begin(struct client *c, struct err *e)
 	struct carrier_user u = { .ctx = c, .message = client_message, .ended = client_ended };
 
 	net_set_tos(c->route.fd_out, c->setup.wants_tty ? o->ipqos.interactive : o->ipqos.bulk);
-	net_set_notsent_lowat(c->route.fd_out, NOTSENT_BYTES);
 	if (client_make_transport(c, e) < 0)
 		return ERR_USAGE;
 	c->carrier = carrier_new(c->loop, c->transport, c->route.fd_in, c->route.fd_out, e);

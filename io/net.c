@@ -10,6 +10,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#ifdef __linux__
+#include <linux/sockios.h>
+#endif
 
 #include "base/mem.h"
 #include "base/str.h"
@@ -171,6 +175,18 @@ void net_set_notsent_lowat(int fd, int bytes)
 #else
 	(void)fd;
 	(void)bytes;
+#endif
+}
+
+size_t net_unsent(int fd)
+{
+#ifdef SIOCOUTQNSD
+	int n = 0;
+
+	return ioctl(fd, SIOCOUTQNSD, &n) == 0 && n > 0 ? (size_t)n : 0;
+#else
+	(void)fd;
+	return 0;
 #endif
 }
 
