@@ -16,15 +16,15 @@
 enum {
 	READS_PER_TURN = 4,
 	WRITES_PER_TURN = 8,
-	TURN_BYTES = 1024 * 1024,        /* then others get their turn: a key typed, and the echo of it, each wait for one */
+	TURN_BYTES = 512 * 1024,         /* then others get their turn: a key typed, and the echo of it, each wait for one */
 	WRITE_IOV = 64,
 	/* Output that may wait in this process. Large enough to seal and send in batches, small enough to stay in the
 	 * cache; on a slow line it is what the line takes in OUT_MS. */
-	OUT_HIGH_MAX = 768 * 1024,
+	OUT_HIGH_MAX = 512 * 1024,
 	OUT_HIGH_MIN = 12 * 1024,
 	OUT_MS = 10,
 	/* Output that may wait unsent in the kernel, behind which a key waits too. */
-	UNSENT_MAX = 512 * 1024,
+	UNSENT_MAX = 256 * 1024,
 	UNSENT_MIN = 12 * 1024,
 	UNSENT_MS = 10,
 	UNSENT_WATCHED = 128 * 1024,     /* less than this the kernel does not keep by itself: it fills its last piece, of up to 64 KiB */

@@ -34,7 +34,7 @@ struct run {
 	struct loop_timer *next, *rest, *give_up;
 	struct link *terminal, *down, *up;
 	unsigned count, every_ms, rest_ms, done;
-	bool down_wanted, up_wanted, counts_only, typed;
+	bool down_wanted, up_wanted, counts_only, typed, held;
 	struct sample *samples;
 	uint64_t typed_us, typed_bytes;          /* at the key that is under way */
 	uint64_t got, sent, start_us, start_got, start_sent;
@@ -135,16 +135,30 @@ static void link_closed(void *ctx, const struct err *e)
 static void type_one(void *ctx)
 {
 	struct run *r = ctx;
+	struct iovec iov[LINK_IOV];
+	int count;
 
 	if (r->done == r->count) {
 		report(r);
 		return;
 	}
+	r->held = link_lend(r->terminal, 1, iov, &count) == 0;   /* as while keys are exchanged: later */
+	if (r->held)
+		return;
+	*(char *)iov[0].iov_base = 'x';
+	if (link_commit(r->terminal, 1) < 0)
+		give_up("a key could not be sent", NULL);
 	r->typed = true;
 	r->typed_us = clock_mono_us();
 	r->typed_bytes = r->got;
-	if (!link_write(r->terminal, "x", 1))
-		give_up("no room for a key", NULL);
+}
+
+static void terminal_writable(void *ctx)
+{
+	struct run *r = ctx;
+
+	if (r->held)
+		type_one(r);
 }
 
 static void terminal_readable(void *ctx)
@@ -209,7 +223,7 @@ static struct link *open_session(struct run *r, const char *command, bool tty, c
 static void client_ready(void *ctx, struct client *c)
 {
 	struct run *r = ctx;
-	struct link_user terminal = { terminal_readable, NULL, link_closed, r }, down = { down_readable, NULL, link_closed, r },
+	struct link_user terminal = { terminal_readable, terminal_writable, link_closed, r }, down = { down_readable, NULL, link_closed, r },
 		up = { NULL, up_writable, link_closed, r };
 
 	r->client = c;
