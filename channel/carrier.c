@@ -48,6 +48,7 @@ struct carrier {
 	/* rate of the socket: bytes that left while it was never idle */
 	uint64_t rate, slice_start_us, slice_bytes;
 	size_t unsent_high;      /* as the socket was told */
+	bool unsent_heeded;      /* and it tells when it may be written to by that */
 };
 
 static void carrier_readable_writable(void *ctx, int fd, unsigned what);
@@ -117,7 +118,7 @@ static void carrier_set_rate(struct carrier *c, uint64_t rate)
 	if (high == c->unsent_high)
 		return;
 	c->unsent_high = high;
-	net_set_notsent_lowat(c->fd_out, (int)high);
+	c->unsent_heeded = net_set_notsent_lowat(c->fd_out, (int)high);
 }
 
 static void carrier_measure_sent(struct carrier *c, size_t n)
@@ -149,7 +150,7 @@ static void carrier_measure_idle(struct carrier *c)
 /* A slow line: what waits in the kernel is counted, for it takes more than it was asked to. */
 static bool carrier_kernel_full(const struct carrier *c)
 {
-	return c->rate != 0 && c->unsent_high < UNSENT_WATCHED && net_unsent(c->fd_out) >= c->unsent_high;
+	return c->rate != 0 && c->unsent_heeded && c->unsent_high < UNSENT_WATCHED && net_unsent(c->fd_out) >= c->unsent_high;
 }
 
 /* One writev. 1: progress; 0: nothing to send or the socket is full; negative: broken. */

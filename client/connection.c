@@ -23,6 +23,7 @@
 #include "config.h"
 #include "io/loop.h"
 #include "io/net.h"
+#include "io/rest.h"
 #include "platform/cores.h"
 #include "transport.h"
 #include "version.h"
@@ -57,6 +58,7 @@ struct client {
 	enum phase phase;
 	bool host_accepted;              /* and our keys are in force; only then is anything said about the user */
 	struct loop_timer *banner_timer, *alive_timer;
+	struct rest *rest;
 	unsigned alive_unanswered;
 	uint64_t started_ms;
 	struct proposal before_switch;   /* to go back to when the server declines */
@@ -262,9 +264,17 @@ static void client_learn(void *ctx)
 	peer_memory_store(c->memory_path, &who, &r);
 }
 
+static uint64_t client_moved(void *ctx)
+{
+	const struct client *c = ctx;
+
+	return transport_bytes(c->transport, PACKET_IN) + transport_bytes(c->transport, PACKET_OUT);
+}
+
 static void client_ready(struct client *c)
 {
 	c->phase = PHASE_READY;
+	c->rest = rest_new(c->loop, client_moved, c);
 	if (c->setup.events.ready)
 		c->setup.events.ready(c->setup.events.ctx, c);
 	/* Nothing is learnt from a host that may be the wrong one. */
@@ -650,6 +660,7 @@ void client_free(struct client *c)
 	loop_defer_cancel(c->loop, client_learn, c);
 	loop_timer_remove(c->banner_timer);
 	loop_timer_remove(c->alive_timer);
+	rest_free(c->rest);
 	channels_free(c->channels);
 	client_auth_free(c->auth);
 	carrier_free(c->carrier);

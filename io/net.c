@@ -10,10 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#ifdef __linux__
-#include <linux/sockios.h>
-#endif
 
 #include "base/mem.h"
 #include "base/str.h"
@@ -168,25 +164,14 @@ void net_set_tos(int fd, int tos)
 		(void)setsockopt(fd, IPPROTO_IP, IP_TOS, &tos, sizeof(tos));
 }
 
-void net_set_notsent_lowat(int fd, int bytes)
+bool net_set_notsent_lowat(int fd, int bytes)
 {
 #if HAVE_DECL_TCP_NOTSENT_LOWAT
-	(void)setsockopt(fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &bytes, sizeof(bytes));
+	return setsockopt(fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &bytes, sizeof(bytes)) == 0;
 #else
 	(void)fd;
 	(void)bytes;
-#endif
-}
-
-size_t net_unsent(int fd)
-{
-#ifdef SIOCOUTQNSD
-	int n = 0;
-
-	return ioctl(fd, SIOCOUTQNSD, &n) == 0 && n > 0 ? (size_t)n : 0;
-#else
-	(void)fd;
-	return 0;
+	return false;
 #endif
 }
 

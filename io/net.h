@@ -58,8 +58,8 @@ int net_set_nonblocking(int fd, bool on);
 void net_set_nodelay(int fd);
 void net_set_keepalive(int fd, bool on);
 void net_set_tos(int fd, int tos);                       /* IP_TOS or IPV6_TCLASS, -1: nothing */
-/* Keeps the kernel's queue of unsent bytes short (design 3). */
-void net_set_notsent_lowat(int fd, int bytes);
+/* Keeps the kernel's queue of unsent bytes short (design 3). False: not here. */
+bool net_set_notsent_lowat(int fd, int bytes);
 size_t net_unsent(int fd);                               /* bytes in that queue; 0 if unknown */
 int net_receive_buffer(int fd);                          /* SO_RCVBUF in bytes, or 0 */
 

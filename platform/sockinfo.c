@@ -5,10 +5,15 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 #ifdef HAVE_UCRED_H
 #include <ucred.h>
+#endif
+
+#ifdef __linux__
+#include <linux/sockios.h>
 #endif
 
 #include "base/mem.h"
@@ -236,4 +241,16 @@ bool sockinfo_is_local(int fd)
 	if (ours.ss_family == AF_INET)
 		return a4->sin_addr.s_addr == b4->sin_addr.s_addr;
 	return ours.ss_family == AF_INET6 && memcmp(&a6->sin6_addr, &b6->sin6_addr, sizeof(a6->sin6_addr)) == 0;
+}
+
+size_t sockinfo_unsent(int fd)
+{
+#ifdef SIOCOUTQNSD
+	int n = 0;
+
+	return ioctl(fd, SIOCOUTQNSD, &n) == 0 && n > 0 ? (size_t)n : 0;
+#else
+	(void)fd;
+	return 0;
+#endif
 }

@@ -30,6 +30,9 @@ size_t sockinfo_tcp_fields(int fd, struct sockinfo_field out[SOCKINFO_FIELDS]);
 /* Kernel version whose set of fields that is, as (major<<16)+(minor<<8)+patch; 0 if unknown. */
 uint32_t sockinfo_fields_version(void);
 
+/* Bytes that the kernel has taken for a TCP socket and not sent yet; 0 if unknown. Cheaper than sockinfo_tcp. */
+size_t sockinfo_unsent(int fd);
+
 /* Both ends are on this machine: a unix socket, a pipe, or addresses that are the same. False also where that is unknown, as
  * between network namespaces. */
 bool sockinfo_is_local(int fd);

@@ -17,6 +17,7 @@
 #include "crypto/crypto.h"
 #include "crypto/rand.h"
 #include "io/net.h"
+#include "platform/giveback.h"
 #include "platform/privdrop.h"
 #include "server/account.h"
 #include "server/monitor.h"
@@ -228,6 +229,7 @@ static void run_session(struct role *r)
 	if (r->s->out != r->s->in)
 		close(r->s->out);
 	log_verbose("User child is on pid %ld", (long)r->child);
+	giveback();
 	while (rc == 0) {
 		struct pollfd p = { .fd = r->child_fd, .events = POLLIN };
 		int n = poll(&p, 1, -1);

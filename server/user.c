@@ -13,6 +13,7 @@
 #include "channel/carrier.h"
 #include "io/loop.h"
 #include "io/net.h"
+#include "io/rest.h"
 #include "io/worker.h"
 #include "kex/moduli.h"
 #include "platform/cores.h"
@@ -92,6 +93,7 @@ void user_free(struct user *u)
 	if (u == NULL)
 		return;
 	usessions_end(u);
+	rest_free(u->rest);
 	if (u->loop != NULL)
 		user_timers_free(u);
 	channels_free(u->channels);
@@ -339,6 +341,13 @@ int user_take_connection(struct user *u, struct err *e)
 	return rc < 0 ? rc : start_channels(u, e);
 }
 
+static uint64_t moved(void *ctx)
+{
+	const struct user *u = ctx;
+
+	return transport_bytes(u->transport, PACKET_IN) + transport_bytes(u->transport, PACKET_OUT);
+}
+
 int user_run(struct user *u, struct err *e)
 {
 	user_set_title(u);
@@ -347,6 +356,7 @@ int user_run(struct user *u, struct err *e)
 	net_set_tos(u->start->in, u->options.ipqos.bulk);
 	user_announce_host_keys(u);
 	user_start_timers(u);
+	u->rest = rest_new(u->loop, moved, u);
 	/* What came behind the deciding request is waiting in the hand-off already. */
 	carrier_pause(u->carrier, false);
 	return loop_run(u->loop, e);

@@ -42,6 +42,7 @@ struct user {
 	unsigned alive_unanswered;
 	uint64_t alive_asked_ms;
 	struct loop_timer *leave;
+	struct rest *rest;
 	struct buf host_key;             /* blob of the first exchange */
 	struct moduli *moduli;           /* for group exchange; NULL: no file */
 };
