@@ -47,7 +47,8 @@ fi
 make_client
 start_ours plain || { ok 1 "our sshd started"; finish; }
 plain=$PORT
-AES=aes128-gcm@openssh.com CHACHA=chacha20-poly1305@openssh.com
+# Of ours, AES-GCM has instructions that libcrypto's switches do not reach.
+AES=aes128-ctr CHACHA=chacha20-poly1305@openssh.com
 
 # offered OPTION...: what the client of ours would like best: the cipher that it and the server agree on.
 offered() {

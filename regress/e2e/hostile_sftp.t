@@ -68,10 +68,12 @@ judge $? "." "an endless folder into nowhere"
 mkdir "$T/world/few" && rmdir "$T/world/few"
 (cd "$T/world/target" && exec timeout 5 "$WS_BUILD/scp" -F none -S "$T/server" -r h:dir tree) >"$T/out" 2>"$T/err" </dev/null &
 scp=$!
-sleep 3
-for p in $(pgrep -P $scp); do
-	kib=$(sed -n 's/^VmHWM:[^0-9]*\([0-9]*\).*/\1/p' "/proc/$p/status" 2>/dev/null)
-	[ "${kib:-0}" -gt "${most:-0}" ] && most=$kib
+while kill -0 $scp 2>/dev/null; do
+	for p in $(pgrep -P $scp); do
+		kib=$(sed -n 's/^VmHWM:[^0-9]*\([0-9]*\).*/\1/p' "/proc/$p/status" 2>/dev/null)
+		[ "${kib:-0}" -gt "${most:-0}" ] && most=$kib
+	done
+	sleep 0.2
 done
 wait $scp
 $sanitized || { [ "${most:-0}" -gt 0 ] && [ "$most" -lt 60000 ]; ok $? "an endless folder takes bounded memory (${most:-0} KiB)"; }

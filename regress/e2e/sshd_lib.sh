@@ -24,8 +24,9 @@ fi
 
 T=$(mktemp -d /tmp/ws-sshd-XXXXXX) || exit 1
 chmod 755 "$T"
-n=0 sshd_pid= made=
+n=0 sshd_pid= made= silent_pids=
 cleanup() {
+	quiet_end
 	[ -z "$sshd_pid" ] || kill "$sshd_pid" 2>/dev/null
 	[ -z "$sshd_pid" ] || wait "$sshd_pid" 2>/dev/null
 	for d in $made; do rmdir "$d" 2>/dev/null; done
@@ -55,24 +56,18 @@ is() {
 }
 skip() { n=$((n + 1)); echo "ok $n # SKIP $1"; }
 done_testing() { echo "1..$n"; }
-# waits for a condition, at most 10 s (the argument is a command)
+# waits for a condition, at most 30 s (the argument is a command)
 until_true() {
-	i=0
-	while [ $i -lt 200 ]; do
-		eval "$1" >/dev/null 2>&1 && return 0
+	until_end=$(($(date +%s) + 30))
+	until eval "$1" >/dev/null 2>&1; do
+		[ "$(date +%s)" -lt $until_end ] || return 1
 		sleep 0.05
-		i=$((i + 1))
 	done
-	return 1
 }
 # logged REGEX NAME
 logged() {
-	i=0
-	while [ $i -lt 100 ]; do
-		if grep -Eq -e "$1" "$T/log"; then ok 0 "log: $2"; return; fi
-		sleep 0.05
-		i=$((i + 1))
-	done
+	logged_pattern=$1
+	if until_true 'grep -Eq -e "$logged_pattern" "$T/log"'; then ok 0 "log: $2"; return; fi
 	ok 1 "log: $2"
 	printf '#   wanted: %s\n' "$1"
 }
@@ -197,6 +192,18 @@ with_password() {
 	shift
 	SSH_ASKPASS=$T/askpass SSH_ASKPASS_REQUIRE=force timeout 60 setsid ssh -F "$T/ssh_config" -p "$port" -l "${as:-$user}" \
 		-i "$T/key" -o BatchMode=no -o NumberOfPasswordPrompts="${prompts:-1}" -o PubkeyAuthentication="${pubkey:-no}" "$@" </dev/null
+}
+# silent_client FILE: connects to the server and says nothing; what it is told goes to FILE. Until quiet_end, or the server hangs up.
+silent_client() {
+	[ -p "$T/silence" ] || mkfifo "$T/silence"
+	# open both ways: it neither waits for a writer nor sees an end
+	timeout 300 nc 127.0.0.1 "$port" <>"$T/silence" >"$1" 2>&1 &
+	silent_pids="$silent_pids $!"
+}
+quiet_end() {
+	[ -z "$silent_pids" ] || kill $silent_pids 2>/dev/null
+	[ -z "$silent_pids" ] || wait $silent_pids 2>/dev/null
+	silent_pids=
 }
 # Children of the listener that are there still.
 processes_of_server() { pgrep -P "$sshd_pid" 2>/dev/null | wc -l; }

@@ -130,7 +130,11 @@ ssh-keygen -q -t ecdsa -N '' -f "$T/hostkey2"
 rm -f "$T/known_hosts"
 serve "HostKey $T/hostkey2"
 on $host true
-on -o UpdateHostKeys=yes $host 'sleep 0.5'
+mkfifo "$T/hold"
+on -o UpdateHostKeys=yes $host "cat $T/hold" & holder=$!
+until_true '[ "$(grep -c "\[127.0.0.1\]:$port" "$T/known_hosts")" = 2 ]'
+: >"$T/hold"
+wait $holder
 is "$(grep -c "\[127.0.0.1\]:$port" "$T/known_hosts")" 2 "host keys are announced and proved" "$T/known_hosts"
 serve "ExposeAuthInfo yes"
 is "$(on $host 'cat $SSH_USER_AUTH')" "publickey $(cut -d' ' -f1,2 "$T/key.pub")" "ExposeAuthInfo"

@@ -53,11 +53,12 @@ fi
 
 mkfifo "$T/hold"
 on $host "cat $T/hold" & holder=$!
-until_true "grep -q 'User child is on pid' '$T/log'"
+# The monitor names the user process when it has started it; who it is and what it is called stands when it tells of a session.
+until_true "grep -q 'User child is on pid' '$T/log' && grep -q 'Starting session' '$T/log'"
 user_pid=$(tr -d '\r' <"$T/log" | sed -n 's/^User child is on pid //p' | tail -n 1)
 monitor_pid=$(pgrep -P "$sshd_pid")
 # a connection that has said nothing: its pre-auth process is there
-(sleep 30 | timeout 30 nc 127.0.0.1 "$port" >/dev/null 2>&1) & silent=$!
+silent_client /dev/null
 preauth() { for p in $(pgrep -P "$sshd_pid"); do pgrep -P "$p" -f 'sshd: \[net\]'; done | head -n 1; }
 until_true '[ -n "$(preauth)" ]'
 preauth_pid=$(preauth)
@@ -106,27 +107,28 @@ is $? 0 "the session that was held ends"
 
 # ---- limits
 
-kill $silent 2>/dev/null
+quiet_end
 serve "LoginGraceTime 1"
-(sleep 20 | timeout 20 nc 127.0.0.1 "$port" >"$T/out" 2>&1; echo gone >>"$T/out") &
+silent_client "$T/out"
 logged "^Timeout before authentication for connection from 127\.0\.0\.1 to 127\.0\.0\.1, pid = [0-9]+" "LoginGraceTime"
 until_true '[ "$(processes_of_server)" = 0 ]'
 is "$(processes_of_server)" 0 "nobody is left of it"
 on $host true
 is $? 0 "and others are served"
-sleep_in() { (sleep 20 | timeout 20 nc 127.0.0.1 "$port" >"$T/nc.$1" 2>&1) & }
 serve "MaxStartups 2:100:3" "LoginGraceTime 30"
 sed -i '/^MaxStartups 100/d' "$T/sshd_config"; start
-sleep_in 1; sleep_in 2
+silent_client "$T/nc.1"; silent_client "$T/nc.2"
 until_true '[ "$(pgrep -P $sshd_pid | wc -l)" = 2 ]'
 timeout 10 nc 127.0.0.1 "$port" </dev/null >"$T/out" 2>&1
 is "$(tr -d '\r' <"$T/out")" "Not allowed at this time" "MaxStartups"
 logged "^drop connection #2 from \[127\.0\.0\.1\]:[0-9]+ on \[127\.0\.0\.1\]:$port Maxstartups" "dropped connection"
+quiet_end
 serve "PerSourceMaxStartups 1"
-sleep_in 3
+silent_client "$T/nc.3"
 until_true '[ "$(pgrep -P $sshd_pid | wc -l)" = 1 ]'
 timeout 10 nc 127.0.0.1 "$port" </dev/null >"$T/out" 2>&1
 is "$(tr -d '\r' <"$T/out")" "Not allowed at this time" "PerSourceMaxStartups"
+quiet_end
 serve "PerSourcePenalties authfail:30s"
 sed -i '/^PerSourcePenalties no/d' "$T/sshd_config"; start
 key=$T/key2 on $host true 2>/dev/null
@@ -142,11 +144,11 @@ is $? 0 "one that is exempt is not"
 serve "UnusedConnectionTimeout 1"
 timeout 20 ssh -F "$T/ssh_config" -i "$T/key" -p "$port" -l "$user" -N $host 2>/dev/null
 logged "^terminating inactive connection from user $user 127\.0\.0\.1 port [0-9]+" "UnusedConnectionTimeout"
-serve "ChannelTimeout session:command=1 session:shell=60"
+serve "ChannelTimeout session:command=2 session:shell=60"
 on $host 'sleep 30'
 [ $? != 0 ]
 ok $? "ChannelTimeout ends a command that does nothing"
-logged "^channel 0: closing after 1 seconds of inactivity" "ChannelTimeout"
+logged "^channel 0: closing after 2 seconds of inactivity" "ChannelTimeout"
 is "$(on $host 'for i in 1 2 3 4 5 6 7 8; do sleep 0.3; echo -n x; done')" xxxxxxxx "but none that does something"
 serve "ClientAliveInterval 1" "ClientAliveCountMax 2"
 is "$(on $host 'sleep 3; echo alive')" alive "a client that answers stays"

@@ -72,10 +72,10 @@ expect "33 77" {} timeout { exit 3 }
 send "echo \\\$SSH_TTY\r"
 expect -re {/dev/pts/[0-9]+} {} timeout { exit 4 }
 stty rows 44 columns 88 < \$spawn_out(slave,name)
-send "sleep 1; stty size\r"
+send "until stty size | grep '44 8''8'; do sleep 0.1; done\r"
 expect "44 88" {} timeout { exit 5 }
-send "sleep 100\r"
-sleep 0.5
+send "echo going to sl''eep; sleep 100\r"
+expect "going to sleep" {} timeout { exit 5 }
 send "\003"
 send "echo after\\_interrupt\r"
 expect "after_interrupt" {} timeout { exit 6 }

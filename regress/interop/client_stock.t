@@ -378,7 +378,7 @@ exec 3>&-
 kill -CONT $relay_pid
 end $relay_pid
 
-limit 60 "$OURS" -F "$T/client.conf" -p "$plain" -o ServerAliveInterval=1 -o ServerAliveCountMax=1 peer 'sleep 2.5; echo there' \
+limit 60 "$OURS" -F "$T/client.conf" -p "$plain" -o ServerAliveInterval=1 -o ServerAliveCountMax=3 peer 'sleep 5; echo there' \
 	>"$T/out" 2>"$T/log" </dev/null
 is "a quiet but living server is left in peace" "$(cat "$T/out")" there
 
