@@ -78,6 +78,13 @@ const struct cipher_alg *cipher_at(size_t i)
 	return NULL;
 }
 
+const char *cipher_name_at(size_t i)
+{
+	const struct cipher_alg *c = cipher_at(i);
+
+	return c != NULL ? c->name : NULL;
+}
+
 static bool needs_provider(const struct cipher_alg *alg)
 {
 	return alg->libcrypto_name != NULL && crypto_is_legacy(alg->libcrypto_name);

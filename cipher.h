@@ -27,6 +27,7 @@ struct cipher_alg {
 const struct cipher_alg *cipher_find(struct view name);
 /* Rows for -Q, in the order of spec wire-extensions 2; NULL past the end. "none" is not among them. */
 const struct cipher_alg *cipher_at(size_t i);
+const char *cipher_name_at(size_t i);                    /* the same, its name */
 /* Ciphers that are not offered unless they are made ready, since nobody needs them as a rule (crypto_load_legacy): does so
  * for one name, or for all of a comma separated list. Before threads, chroot and sandbox. 0: offered now, as far as these
  * names are known at all; ERR_CRYPTO: not, and the first reason. */

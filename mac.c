@@ -73,6 +73,13 @@ const struct mac_alg *mac_at(size_t i)
 	return NULL;
 }
 
+const char *mac_name_at(size_t i)
+{
+	const struct mac_alg *m = mac_at(i);
+
+	return m != NULL ? m->name : NULL;
+}
+
 struct mac *mac_new(const struct mac_alg *alg, const uint8_t *key, struct err *e)
 {
 	struct mac *m = mem_zalloc(sizeof(*m));

@@ -19,6 +19,7 @@ struct mac_alg {
 
 const struct mac_alg *mac_find(struct view name);        /* NULL if unknown; "none" is found */
 const struct mac_alg *mac_at(size_t i);                  /* rows for -Q, without none */
+const char *mac_name_at(size_t i);
 
 struct mac;
 struct mac *mac_new(const struct mac_alg *alg, const uint8_t *key, struct err *e);

@@ -664,17 +664,6 @@ static void want_descriptors(void)
 	(void)setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-static void keep_standard_descriptors(void)
-{
-	int fd;
-
-	do
-		fd = open("/dev/null", O_RDWR);
-	while (fd >= 0 && fd <= 2);
-	if (fd > 2)
-		close(fd);
-}
-
 static void clean_up(struct scp *s)
 {
 	far_free(s->source);
@@ -693,7 +682,7 @@ int main(int argc, char **argv)
 	struct err e = { 0 };
 	int flag;
 
-	keep_standard_descriptors();
+	spawn_fill_stdio();
 	s.program = argc > 0 && argv[0] != NULL && *argv[0] != '\0' ? argv[0] : "scp";
 	log_init(s.program, LOG_LEVEL_INFO);
 	s.copy.program = s.program;

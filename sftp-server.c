@@ -14,9 +14,10 @@
 #include "base/mem.h"
 #include "io/link.h"
 #include "io/loop.h"
+#include "io/spawn.h"
 #include "xfer/sftp_server.h"
 
-enum { EXIT_FATAL = 255, PIPE_BYTES = 1024 * 1024 };
+enum { EXIT_FATAL = 255 };
 
 struct program {
 	struct loop *loop;
@@ -68,24 +69,14 @@ static void on_closed(void *ctx, const struct err *e)
 	loop_stop(p->loop);
 }
 
-/* Larger pipes mean fewer turns between the two processes. Not to be had is fine. */
-static void widen_pipe(int fd)
-{
-#ifdef F_SETPIPE_SZ
-	(void)fcntl(fd, F_SETPIPE_SZ, PIPE_BYTES);
-#else
-	(void)fd;
-#endif
-}
-
 static int serve(const struct sftp_server_options *o)
 {
 	struct program p = { 0 };
 	struct err e = { 0 };
 	struct sftp_server *server;
 
-	widen_pipe(STDIN_FILENO);
-	widen_pipe(STDOUT_FILENO);
+	spawn_widen_pipe(STDIN_FILENO);
+	spawn_widen_pipe(STDOUT_FILENO);
 	p.loop = loop_new(&e);
 	if (p.loop == NULL)
 		return fatal("event loop", &e);

@@ -17,6 +17,7 @@
 #include "client/session.h"
 #include "crypto/crypto.h"
 #include "io/loop.h"
+#include "io/spawn.h"
 #include "transport.h"
 #include "version.h"
 
@@ -442,17 +443,6 @@ static int run(struct ssh *s)
 
 /* ---- main ---- */
 
-static void keep_standard_descriptors(void)
-{
-	int fd;
-
-	do
-		fd = open("/dev/null", O_RDWR);
-	while (fd >= 0 && fd <= 2);
-	if (fd > 2)
-		close(fd);
-}
-
 static void dump_line(void *ctx, const char *text)
 {
 	(void)ctx;
@@ -464,7 +454,7 @@ int main(int argc, char **argv)
 	struct ssh s = { .program = argv[0] ? argv[0] : "ssh" };
 	struct err e = { 0 };
 
-	keep_standard_descriptors();
+	spawn_fill_stdio();
 	umask(umask(077) | 022);
 	log_init("ssh", LOG_LEVEL_INFO);
 	if (client_profile_init(&s.profile, &e) < 0)

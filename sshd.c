@@ -14,6 +14,7 @@
 #include "base/str.h"
 #include "crypto/crypto.h"
 #include "crypto/rand.h"
+#include "io/spawn.h"
 #include "paths.h"
 #include "platform/procname.h"
 #include "server/proposals.h"
@@ -245,18 +246,6 @@ static const char *own_path(const struct args *a)
 	return path;
 }
 
-/* Descriptors 0 to 2 must not become sockets or key files. */
-static void fill_stdio(void)
-{
-	int fd;
-
-	do {
-		fd = open("/dev/null", O_RDWR);
-	} while (fd >= 0 && fd <= 2);
-	if (fd > 2)
-		close(fd);
-}
-
 /* inetd gives us the connection as stderr too; nothing may be written into it by accident. */
 static void quiet_stderr(void)
 {
@@ -300,7 +289,7 @@ int main(int argc, char **argv)
 	struct handover h = { 0 };
 	struct procname procname = { 0 };
 
-	fill_stdio();
+	spawn_fill_stdio();
 	procname_init(&procname, argc, argv);
 	for (int i = 0; i < argc; i++)
 		str_list_add(&a.argv, argv[i]);

@@ -17,37 +17,9 @@
 
 /* ---- algorithms that this build knows */
 
-static const char *cipher_name_at(size_t i)
-{
-	const struct cipher_alg *c = cipher_at(i);
-
-	return c != NULL ? c->name : NULL;
-}
-
 static int cipher_make_ready(const char *name, struct err *e)
 {
 	return cipher_prepare((struct view){ (const uint8_t *)name, strlen(name) }, e);
-}
-
-static const char *mac_name_at(size_t i)
-{
-	const struct mac_alg *m = mac_at(i);
-
-	return m != NULL ? m->name : NULL;
-}
-
-static const char *key_name_at(size_t i)
-{
-	const struct sig_alg *a = sig_alg_at(i);
-
-	return a != NULL ? a->name : NULL;
-}
-
-static bool key_is_legacy(const char *name)
-{
-	const struct sig_alg *a = sig_alg_find((struct view){ (const uint8_t *)name, strlen(name) });
-
-	return a != NULL && a->legacy;
 }
 
 static const char *kex_defaults(void)
@@ -79,12 +51,12 @@ const struct conf_alg_kind client_kind_kex = {
 	.defaults = kex_defaults
 };
 const struct conf_alg_kind client_kind_keys = {
-	.what = "key algorithm", .built_at = key_name_at, .unbuilt = conf_unbuilt_keys, .defaults = key_defaults,
-	.wildcards = true, .legacy = key_is_legacy
+	.what = "key algorithm", .built_at = sig_alg_name_at, .unbuilt = conf_unbuilt_keys, .defaults = key_defaults,
+	.wildcards = true, .legacy = sig_alg_is_legacy
 };
 const struct conf_alg_kind client_kind_ca_keys = {
-	.what = "CA key algorithm", .built_at = key_name_at, .unbuilt = conf_unbuilt_ca_keys,
-	.defaults = ca_key_defaults, .wildcards = true, .legacy = key_is_legacy
+	.what = "CA key algorithm", .built_at = sig_alg_name_at, .unbuilt = conf_unbuilt_ca_keys,
+	.defaults = ca_key_defaults, .wildcards = true, .legacy = sig_alg_is_legacy
 };
 
 /* ---- the struct */

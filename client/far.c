@@ -21,7 +21,7 @@
 #include "io/spawn.h"
 #include "transport.h"
 
-enum { PIPE_BYTES = 1024 * 1024, CHILD_END_MS = 5000 };
+enum { CHILD_END_MS = 5000 };
 
 struct far {
 	struct loop *loop;
@@ -311,15 +311,6 @@ static void on_child(void *ctx, pid_t pid, int wait_status)
 	loop_stop(f->loop);
 }
 
-static void widen_pipe(int fd)
-{
-#ifdef F_SETPIPE_SZ
-	(void)fcntl(fd, F_SETPIPE_SZ, PIPE_BYTES);
-#else
-	(void)fd;
-#endif
-}
-
 static char *find_program(const char *name)
 {
 	const char *path = getenv("PATH"), *end;
@@ -392,8 +383,8 @@ static struct link *open_child(struct far *f, const struct far_start *start, str
 		str_list_clear(&args);
 		return NULL;
 	}
-	widen_pipe(to[1]);
-	widen_pipe(from[1]);
+	spawn_widen_pipe(to[1]);
+	spawn_widen_pipe(from[1]);
 	f->child_over = false;
 	f->child = spawn_child(f, &args, to[0], from[1], e);
 	close(to[0]);

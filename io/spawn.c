@@ -25,6 +25,7 @@
 extern char **environ;
 
 enum { SPAWN_FDS_MAX = 65536 };  /* how far descriptors are closed one by one where there is no close_range */
+enum { PIPE_BYTES = 1024 * 1024 };
 
 enum spawn_stage { SPAWN_FDS, SPAWN_SESSION, SPAWN_TTY, SPAWN_DROP, SPAWN_EXEC };
 
@@ -372,4 +373,24 @@ int spawn_wait(const struct spawn_options *o, char **out, size_t max, int *statu
 		*out = NULL;
 	}
 	return r;
+}
+
+void spawn_fill_stdio(void)
+{
+	int fd;
+
+	do
+		fd = open("/dev/null", O_RDWR);
+	while (fd >= 0 && fd <= 2);
+	if (fd > 2)
+		close(fd);
+}
+
+void spawn_widen_pipe(int fd)
+{
+#ifdef F_SETPIPE_SZ
+	(void)fcntl(fd, F_SETPIPE_SZ, PIPE_BYTES);
+#else
+	(void)fd;
+#endif
 }

@@ -28,4 +28,10 @@ pid_t spawn_start(const struct spawn_options *o, struct err *e) MUST_USE;
 /* Runs and waits; stdout into out up to max bytes when out is not NULL (allocated, NUL-terminated). wait status in *status. */
 int spawn_wait(const struct spawn_options *o, char **out, size_t max, int *status, struct err *e) MUST_USE;
 
+/* At the start of a program: descriptors 0 to 2 that are closed become /dev/null, so that no socket or key file gets their
+ * numbers. */
+void spawn_fill_stdio(void);
+/* A pipe to or from another program: larger means fewer turns between the two. Not to be had is fine. */
+void spawn_widen_pipe(int fd);
+
 #endif

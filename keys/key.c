@@ -150,6 +150,20 @@ struct view key_blob(const struct key *k)
 	return (struct view){ k->blob.data, k->blob.size };
 }
 
+/* By the name in a blob; NULL and the reason. */
+static const struct key_impl *impl_wanted(struct view name, struct err *e)
+{
+	const struct key_impl *impl = key_impl_find(name);
+	char *shown;
+
+	if (impl != NULL)
+		return impl;
+	shown = str_escape_log(name.p, name.n, 64);
+	err_set(e, ERR_NONE_FOUND, "key type %s is not known", shown);
+	free(shown);
+	return NULL;
+}
+
 struct key *key_from_blob(struct view blob, struct err *e)
 {
 	struct pkey_parts parts = { 0 };
@@ -164,14 +178,9 @@ struct key *key_from_blob(struct view blob, struct err *e)
 		err_set(e, ERR_PEER, "a key blob without a type name");
 		return NULL;
 	}
-	impl = key_impl_find(name);
-	if (impl == NULL) {
-		char *shown = str_escape_log(name.p, name.n, 64);
-
-		err_set(e, ERR_NONE_FOUND, "key type %s is not known", shown);
-		free(shown);
+	impl = impl_wanted(name, e);
+	if (impl == NULL)
 		return NULL;
-	}
 	if (impl->shape->get_public(impl, &r, &parts, e) != 0 || reader_end(&r, e, "public key") != 0)
 		return NULL;
 	pkey = pkey_import(impl->kind, &parts, e);
@@ -207,14 +216,9 @@ struct key *key_get_private(struct reader *r, struct err *e)
 		err_set(e, ERR_PEER, "a private key without a type name");
 		return NULL;
 	}
-	impl = key_impl_find(name);
-	if (impl == NULL) {
-		char *shown = str_escape_log(name.p, name.n, 64);
-
-		err_set(e, ERR_NONE_FOUND, "key type %s is not known", shown);
-		free(shown);
+	impl = impl_wanted(name, e);
+	if (impl == NULL)
 		return NULL;
-	}
 	if (impl->shape->get_private(impl, r, &parts, e) != 0)
 		return NULL;
 	pkey = pkey_import(impl->kind, &parts, e);

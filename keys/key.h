@@ -47,6 +47,8 @@ struct sig_alg {
 };
 const struct sig_alg *sig_alg_find(struct view name);    /* exact; NULL if unknown */
 const struct sig_alg *sig_alg_at(size_t i);              /* rows in -Q key-sig order, NULL past the end */
+const char *sig_alg_name_at(size_t i);
+bool sig_alg_is_legacy(const char *name);                /* false too if it is unknown */
 bool sig_alg_fits(const struct sig_alg *a, const struct key *k);
 
 /* Signature blob: string alg, string data; appended to out. */

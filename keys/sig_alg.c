@@ -38,6 +38,20 @@ const struct sig_alg *sig_alg_at(size_t i)
 	return NULL;
 }
 
+const char *sig_alg_name_at(size_t i)
+{
+	const struct sig_alg *a = sig_alg_at(i);
+
+	return a != NULL ? a->name : NULL;
+}
+
+bool sig_alg_is_legacy(const char *name)
+{
+	const struct sig_alg *a = sig_alg_find((struct view){ (const uint8_t *)name, strlen(name) });
+
+	return a != NULL && a->legacy;
+}
+
 bool sig_alg_fits(const struct sig_alg *a, const struct key *k)
 {
 	return strcmp(a->key_name, key_type_name(k)) == 0;

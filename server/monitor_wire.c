@@ -6,6 +6,8 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+enum { SIGNATURE_MAX = 64 * 1024 };
+
 static int wire_write(int fd, struct iovec *iov, int count, struct err *e)
 {
 	while (count > 0) {
@@ -112,4 +114,27 @@ int mon_ask(int fd, uint8_t type, const struct buf *body, uint8_t answer_type, s
 	int rc = mon_send(fd, type, body, e);
 
 	return rc < 0 ? rc : mon_expect(fd, answer_type, MON_BODY_MAX, answer, e);
+}
+
+int mon_ask_signature(int fd, const struct sig_alg *alg, struct view key_blob, struct view hash, struct buf *out,
+	struct err *e)
+{
+	struct buf q = BUF_INIT(SIGNATURE_MAX), a = BUF_INIT(SIGNATURE_MAX);
+	struct reader r;
+	struct view sig;
+	int rc;
+
+	buf_put_cstring(&q, alg->name);
+	buf_put_string(&q, key_blob.p, key_blob.n);
+	buf_put_string(&q, hash.p, hash.n);
+	rc = mon_ask(fd, MON_SIGN, &q, MON_SIGNATURE, &a, e);
+	reader_init(&r, a.data, a.size);
+	sig = reader_string(&r);
+	if (rc == 0)
+		rc = reader_end(&r, e, "signature");
+	if (rc == 0)
+		buf_put(out, sig.p, sig.n);
+	buf_free(&q);
+	buf_free(&a);
+	return rc;
 }

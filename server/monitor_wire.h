@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include "base/err.h"
+#include "keys/key.h"
 #include "wire/buf.h"
 #include "wire/reader.h"
 
@@ -54,5 +55,8 @@ int mon_recv_body(int fd, uint32_t size, struct buf *out, struct err *e) MUST_US
 int mon_expect(int fd, uint8_t type, uint32_t max, struct buf *out, struct err *e) MUST_USE;
 /* Request and answer. */
 int mon_ask(int fd, uint8_t type, const struct buf *body, uint8_t answer_type, struct buf *answer, struct err *e) MUST_USE;
+/* A signature over an exchange hash by the host key with that blob, appended to out. */
+int mon_ask_signature(int fd, const struct sig_alg *alg, struct view key_blob, struct view hash, struct buf *out,
+	struct err *e) MUST_USE;
 
 #endif

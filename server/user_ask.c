@@ -14,24 +14,8 @@ int user_sign_hash(void *ctx, const struct sig_alg *alg, struct view key_blob, s
 	struct err *e)
 {
 	struct user *u = ctx;
-	struct buf q = BUF_INIT(ANSWER_MAX), a = BUF_INIT(ANSWER_MAX);
-	struct reader r;
-	struct view sig;
-	int rc;
 
-	buf_put_cstring(&q, alg->name);
-	buf_put_string(&q, key_blob.p, key_blob.n);
-	buf_put_string(&q, hash.p, hash.n);
-	rc = mon_ask(u->start->monitor, MON_SIGN, &q, MON_SIGNATURE, &a, e);
-	reader_init(&r, a.data, a.size);
-	sig = reader_string(&r);
-	if (rc == 0)
-		rc = reader_end(&r, e, "signature");
-	if (rc == 0)
-		buf_put(out, sig.p, sig.n);
-	buf_free(&q);
-	buf_free(&a);
-	return rc;
+	return mon_ask_signature(u->start->monitor, alg, key_blob, hash, out, e);
 }
 
 int user_ask_pty(struct user *u, struct pty_grant *grant, int *master, int *slave, struct err *e)
