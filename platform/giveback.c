@@ -14,13 +14,14 @@
 
 #if defined(__linux__) && !defined(WITH_SANITIZERS)
 
-enum { STACK_KEPT = 16 * 1024, STACK_LOOK = 1024 * 1024 };
+enum { STACK_KEPT = 16 * 1024, STACK_LOOK = 1024 * 1024, STACK_PAGES = 16 };
 
+/* size: STACK_PAGES pages at most */
 static bool is_mapped(uintptr_t page, size_t size)
 {
-	unsigned char in_core;
+	unsigned char in_core[STACK_PAGES];
 
-	return mincore((void *)page, size, &in_core) == 0;
+	return mincore((void *)page, size, in_core) == 0;
 }
 
 /* From here down to where the stack has not grown to; the kernel keeps a gap below it, so nothing else is met on the way. */
@@ -29,8 +30,9 @@ static void give_back_stack(uintptr_t page_size)
 	uintptr_t here = (uintptr_t)__builtin_frame_address(0);
 	uintptr_t top = (here - STACK_KEPT) & ~(page_size - 1), low = top;
 
-	while (top - low < STACK_LOOK && is_mapped(low - page_size, page_size))
-		low -= page_size;
+	for (size_t step = STACK_PAGES * page_size; step >= page_size; step /= STACK_PAGES)
+		while (top - low < STACK_LOOK && is_mapped(low - step, step))
+			low -= step;
 	if (low < top)
 		(void)madvise((void *)low, top - low, MADV_DONTNEED);
 }

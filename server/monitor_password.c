@@ -42,7 +42,10 @@ static bool must_fail(const struct monitor *m, const char *method)
 static bool shadow_password(struct monitor *m, const char *password, bool fail)
 {
 	char *fake = fail ? pam_fake_password(password) : NULL;
-	bool right = password_check(&m->password, fake != NULL ? fake : password,
+	bool right;
+
+	password_prepare(&m->password);
+	right = password_check(&m->password, fake != NULL ? fake : password,
 		!fail && m->options.permit_empty_passwords);
 
 	mem_free_string(fake);

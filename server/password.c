@@ -60,8 +60,6 @@ void password_lookup(const char *user, const char *passwd_field, int64_t today, 
 		if (sp->sp_pwdp != NULL)
 			mem_wipe(sp->sp_pwdp, strlen(sp->sp_pwdp));
 	}
-	if (out->hash == NULL || out->hash[0] != '$')
-		out->salt = example_salt();
 #else
 	(void)user;
 	(void)today;
@@ -70,6 +68,15 @@ void password_lookup(const char *user, const char *passwd_field, int64_t today, 
 	if (out->hash == NULL && passwd_field != NULL && strcmp(passwd_field, "x") != 0)
 		out->hash = mem_strdup(passwd_field);
 	out->locked = out->hash != NULL && out->hash[0] == '!';
+}
+
+void password_prepare(struct password_entry *p)
+{
+#if defined(HAVE_SHADOW_H) && defined(HAVE_GETSPNAM)
+	if (!p->prepared)
+		p->salt = example_salt();
+#endif
+	p->prepared = true;
 }
 
 void password_entry_clear(struct password_entry *p)
