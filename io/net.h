@@ -63,7 +63,8 @@ bool net_set_notsent_lowat(int fd, int bytes);
 size_t net_unsent(int fd);                               /* bytes in that queue; 0 if unknown */
 int net_receive_buffer(int fd);                          /* SO_RCVBUF in bytes, or 0 */
 
-uint32_t net_rtt_us(int fd);                             /* smoothed, of a TCP socket; 0 if unknown */
+/* Smoothed, of a TCP socket, and at most four times the shortest seen; 0 if unknown. */
+uint32_t net_rtt_us(int fd);
 
 /* Descriptors over a unix socket: one byte of data and up to 4 of them. */
 int net_send_fds(int sock, const int *fds, size_t count, struct err *e) MUST_USE;

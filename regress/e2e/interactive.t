@@ -39,7 +39,6 @@ flat() {
 client() {
 	program=$1
 	shift
-	rm -f "$T/client.pid"
 	if [ -n "$FULL" ]; then
 		"$HELPERS/round_trips" -d 50 -r "$T/trips" $server sh -c 'echo $$ >"$0"; exec "$@"' "$T/client.pid" "$program" "$@"
 	else
@@ -55,6 +54,7 @@ fi
 mkfifo "$T/slow"
 mkdir "$T/w"
 
+rm -f "$T/client.pid"
 client "$OURS" -F "$T/client.conf" -p $port peer "echo \$\$ >$T/w/pid; exec cat /dev/zero" >"$T/slow" 2>"$T/log" </dev/null &
 track $!
 exec 3<"$T/slow"
@@ -68,7 +68,7 @@ ok "$([ "${before:-999999}" -le $most_kib ]; echo $?)" "and so does the server: 
 kill "$(cat "$T/client.pid")"
 exec 3<&-
 
-rm -f "$T/w/pid"
+rm -f "$T/w/pid" "$T/client.pid"
 client "$OURS" -F "$T/client.conf" -p $port peer "head -c 100000000 >/dev/null; echo \$\$ >$T/w/pid; exec sleep 200" \
 	</dev/zero >/dev/null 2>"$T/log" &
 track $!
@@ -83,6 +83,7 @@ kill "$pid"
 
 # A server that is stopped altogether.
 truncate -s 1G "$T/sparse"
+rm -f "$T/client.pid"
 client "$OUR_SCP" -F "$T/client.conf" -P $port "$T/sparse" peer:/dev/null >/dev/null 2>"$T/log" </dev/null &
 track $!
 wait_until 20 test -s "$T/client.pid"
