@@ -4,7 +4,9 @@
 #include <string.h>
 
 enum {
-	BUSY_PERCENT = 80,               /* of the time: below this the thread waits for others, and haste is no use */
+	/* Of the time: below this the thread waits for others, and haste is no use. What the kernel does for its packets is often
+	 * not counted as its own time: 80 are seen where it never waits. Sleeping until a piece is done is part of sharing. */
+	BUSY_PERCENT = 65, BUSY_SHARING_PERCENT = 30,
 	IDLE_STEPS = 3,                  /* in a row: something else is the limit now */
 	STEP_MAX_US = 2 * 1000 * 1000    /* a step that took longer had a pause in it */
 };
@@ -105,14 +107,13 @@ static bool trial_step(struct pace *p, uint64_t ps)
 }
 
 /* The thread was not busy: its speed says nothing. */
-static bool idle_step(struct pace *p)
+static void idle_step(struct pace *p, uint64_t now_us)
 {
-	bool was_on = p->state == PACE_ON;
-
 	if (++p->idle < IDLE_STEPS || p->state == PACE_WATCH || p->state == PACE_OFF)
-		return false;
+		return;
+	/* A trial that could not be finished is not begun again at once: it may be what kept the thread waiting. */
+	p->hold_until_us = p->state == PACE_TRIAL ? now_us + PACE_HOLD_FIRST_US : now_us;
 	set_state(p, PACE_WATCH);
-	return was_on;
 }
 
 bool pace_step(struct pace *p, uint64_t wall_us, uint64_t cpu_us)
@@ -128,8 +129,10 @@ bool pace_step(struct pace *p, uint64_t wall_us, uint64_t cpu_us)
 		return false;
 	ps = wall * 1000000 / p->bytes;
 	begin_step(p, wall_us, cpu_us);
-	if (cpu * 100 < wall * BUSY_PERCENT)
-		return idle_step(p);
+	if (cpu * 100 < wall * (pace_shares(p) ? BUSY_SHARING_PERCENT : BUSY_PERCENT)) {
+		idle_step(p, wall_us);
+		return false;
+	}
 	p->idle = 0;
 	switch (p->state) {
 	case PACE_WATCH:

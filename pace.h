@@ -17,7 +17,7 @@ enum {
 	 * milliseconds, so the first steps of a block tell of the one before and are left out. It ends with the first pair
 	 * of blocks that shows no gain: where threads do harm, 16 MiB are as much as that costs. */
 	PACE_BLOCK_SKIP = 2, PACE_BLOCK_COUNTED = 2, PACE_BLOCKS = 8,
-	PACE_GAIN_ON = 104, PACE_GAIN_KEEP = 102,        /* percent of the speed without */
+	PACE_GAIN_ON = 106, PACE_GAIN_KEEP = 103,        /* percent of the speed without */
 	PACE_GAIN_SLACK = 2,             /* less is enough until the last pair */
 	PACE_HOLD_FIRST_US = 1000 * 1000, PACE_HOLD_MAX_US = 32 * 1000 * 1000
 };
