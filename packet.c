@@ -63,9 +63,8 @@ void packet_free(struct packet *p)
 	}
 	mem_free_secret(p->in, p->in_room);
 	mem_free_secret(p->out.mem, p->out.room);
-	mem_free_secret(p->stage, p->stage_room);
+	packet_pack_free(p);
 	inflater_free(p->inflater);
-	deflater_free(p->deflater);
 	buf_free(&p->inflated);
 	free(p->ahead);
 	mem_free_secret(p, sizeof(*p));
@@ -132,8 +131,7 @@ int packet_set_keys(struct packet *p, enum packet_dir dir, const struct packet_s
 		s->seq = 0;
 	/* spec wire-extensions 7: both streams are created afresh at every NEWKEYS of their direction. */
 	if (dir == PACKET_OUT) {
-		deflater_free(p->deflater);
-		p->deflater = NULL;
+		packet_pack_new_keys(p);
 	} else {
 		inflater_free(p->inflater);
 		p->inflater = NULL;
@@ -155,7 +153,7 @@ void packet_start_compression(struct packet *p, enum packet_dir dir, int level)
 {
 	p->side[dir].compress = true;
 	if (dir == PACKET_OUT)
-		p->level = level;
+		p->pack.level = level;
 }
 
 void packet_set_length_max(struct packet *p, uint32_t max)

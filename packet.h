@@ -31,6 +31,7 @@ struct message {
 
 struct packet_counters { uint64_t packets, blocks, bytes; };     /* since the direction was keyed */
 
+struct compress_auto;
 struct packet;
 struct packet *packet_new(void);
 void packet_free(struct packet *p);
@@ -79,8 +80,14 @@ size_t packet_out_pending(const struct packet *p);
 /* Puts new keys in force for one direction: for OUT behind everything queued so far. reset_seq: strict KEX. */
 int packet_set_keys(struct packet *p, enum packet_dir dir, const struct packet_suite *s, const struct packet_keys *k,
 	bool reset_seq) MUST_USE;
-/* From the next packet on, and in all later keyings, wherever the suite says zlib. Each keying begins a new stream. */
+/* From the next packet on, and in all later keyings, wherever the suite has compression. Each keying begins a new stream.
+ * level: 1..9; 0: follows the line and the data. */
 void packet_start_compression(struct packet *p, enum packet_dir dir, int level);
+/* What has passed with compression, and what it did. */
+struct packet_packed { uint64_t in, out; };              /* payloads before and behind packing, or behind and before opening */
+struct packet_packed packet_packed(const struct packet *p, enum packet_dir dir);
+/* The controller of the level; NULL: the level is fixed, or nothing is compressed. */
+struct compress_auto *packet_compress_auto(const struct packet *p);
 void packet_set_length_max(struct packet *p, uint32_t max);
 
 const struct packet_suite *packet_suite(const struct packet *p, enum packet_dir dir);

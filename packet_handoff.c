@@ -19,7 +19,7 @@ static void export_side(const struct packet_side *s, struct buf *out)
 
 	put_name(out, c->name);
 	put_name(out, m != NULL ? m->name : NULL);
-	buf_put_bool(out, s->suite.zlib);
+	put_name(out, s->suite.compress != NULL ? s->suite.compress->name : NULL);
 	buf_put_bool(out, s->compress);
 	buf_put_string(out, s->kept.iv, s->kept.iv != NULL ? c->iv_size : 0);
 	buf_put_string(out, s->kept.key, s->kept.key != NULL ? c->key_size : 0);
@@ -41,7 +41,7 @@ int packet_export(struct packet *p, struct buf *out)
 		return packet_err(p)->code;
 	if (packet_out_pending(p) != 0 || p->open || p->lent != 0 || p->discarding || p->ahead_next != p->ahead_count)
 		return err_set(&p->err, ERR_USAGE, "a connection is handed over with output that has not left");
-	if (p->inflater != NULL || p->deflater != NULL)
+	if (p->inflater != NULL || p->pack.deflater != NULL)
 		return err_set(&p->err, ERR_USAGE, "a connection is handed over in the middle of compression");
 	if (!p->keep_keys)
 		return err_set(&p->err, ERR_USAGE, "the keys of this connection were not kept for a hand-over");
@@ -69,11 +69,11 @@ struct import_side {
 
 static void read_side(struct reader *r, struct import_side *s)
 {
-	struct view cipher = reader_string(r), mac = reader_string(r);
+	struct view cipher = reader_string(r), mac = reader_string(r), compress = reader_string(r);
 
 	s->suite = (struct packet_suite){ .cipher = cipher_find(cipher) };
 	s->suite.mac = mac.n != 0 ? mac_find(mac) : NULL;
-	s->suite.zlib = reader_bool(r);
+	s->suite.compress = compress.n != 0 ? compress_find(compress) : NULL;
 	s->compress = reader_bool(r);
 	s->iv = reader_string(r);
 	s->key = reader_string(r);
@@ -86,7 +86,7 @@ static void read_side(struct reader *r, struct import_side *s)
 	s->total = reader_u64(r);
 	/* Every size is what the row says, so that nothing below reads past a view. */
 	if (s->suite.cipher == NULL || (mac.n != 0) == cipher_is_aead(s->suite.cipher) ||
-	    (mac.n != 0 && s->suite.mac == NULL)) {
+	    (mac.n != 0 && s->suite.mac == NULL) || (compress.n != 0 && s->suite.compress == NULL)) {
 		reader_fail(r);
 		return;
 	}

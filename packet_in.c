@@ -178,12 +178,13 @@ static int inflate_payload(struct packet *p, struct view *payload)
 {
 	int r;
 
-	if (p->inflater == NULL && (p->inflater = inflater_new(&p->in_err)) == NULL)
-		return ERR_MEMORY;
-	r = inflater_run(p->inflater, *payload, &p->inflated, &p->in_err);
+	if (p->inflater == NULL)
+		p->inflater = inflater_new(p->side[PACKET_IN].suite.compress);
+	p->opened.in += payload->n;
+	r = inflater_run(p->inflater, *payload, &p->inflated, payload, &p->in_err);
 	if (r < 0)
 		return err_set(&p->in_err, r, "compressed packet is corrupt");
-	*payload = (struct view){ p->inflated.data, p->inflated.size };
+	p->opened.out += payload->n;
 	return payload->n != 0 ? 0 : err_set(&p->in_err, ERR_PEER, "packet without a message");
 }
 
@@ -286,7 +287,7 @@ int packet_next(struct packet *p, struct message *m)
 	m->seq = s->seq;
 	packet_count(s, p->length);
 	packet_keep_pace(p, PACKET_IN, size);
-	if (s->compress && s->suite.zlib && (r = inflate_payload(p, &payload)) < 0)
+	if (s->compress && s->suite.compress != NULL && (r = inflate_payload(p, &payload)) < 0)
 		return r;
 	m->type = payload.p[0];
 	m->body = (struct view){ payload.p + 1, payload.n - 1 };

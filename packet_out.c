@@ -10,10 +10,8 @@
 
 enum {
 	OUT_ROOM_FIRST = 16 * 1024,
-	STAGE_MAX = 512 * 1024,          /* of payloads lent at once under compression */
 	SHARE_PARTS = 2,                 /* messages a thread, at least */
-	SHARE_BODY_LEAST = 48 * 1024,    /* but not shorter */
-	STAGE_BODY_MAX = 192 * 1024      /* of one of them: even if it grows it stays a possible packet */
+	SHARE_BODY_LEAST = 48 * 1024     /* but not shorter */
 };
 
 /* ---- the slab ---- */
@@ -50,8 +48,7 @@ static bool slab_grow(struct packet *p, size_t n)
 	return true;
 }
 
-/* n bytes in one piece at tail; NULL if that would be too much memory. */
-static uint8_t *slab_reserve(struct packet *p, size_t n)
+uint8_t *packet_slab_reserve(struct packet *p, size_t n)
 {
 	struct packet_slab *s = &p->out;
 	bool fits;
@@ -112,7 +109,7 @@ void packet_out_sent(struct packet *p, size_t n)
 
 bool packet_out_has_spare(const struct packet *p)
 {
-	return p->out.room > OUT_ROOM_FIRST || p->stage_room > OUT_ROOM_FIRST;
+	return p->out.room > OUT_ROOM_FIRST || packet_pack_has_spare(p);
 }
 
 bool packet_out_trim(struct packet *p)
@@ -123,9 +120,7 @@ bool packet_out_trim(struct packet *p)
 		return true;
 	mem_free_secret(p->out.mem, p->out.room);
 	p->out = (struct packet_slab){ .mem = NULL };
-	mem_free_secret(p->stage, p->stage_room);
-	p->stage = NULL;
-	p->stage_room = 0;
+	packet_pack_trim(p);
 	return false;
 }
 
@@ -133,7 +128,7 @@ void packet_out_raw(struct packet *p, const void *bytes, size_t n)
 {
 	uint8_t *at;
 
-	if (p->open || p->lent != 0 || (at = slab_reserve(p, n)) == NULL) {
+	if (p->open || p->lent != 0 || (at = packet_slab_reserve(p, n)) == NULL) {
 		err_set(&p->err, ERR_USAGE, "no place for %zu bytes outside of packets", n);
 		return;
 	}
@@ -141,35 +136,9 @@ void packet_out_raw(struct packet *p, const void *bytes, size_t n)
 	p->out.tail += n;
 }
 
-/* ---- compression ---- */
-
-static bool compressing(const struct packet *p)
-{
-	const struct packet_side *s = &p->side[PACKET_OUT];
-
-	return s->compress && s->suite.zlib;
-}
-
-/* Room for n bytes of payloads that are not compressed yet. */
-static uint8_t *stage_reserve(struct packet *p, size_t n)
-{
-	if (n > p->stage_room) {
-		mem_free_secret(p->stage, p->stage_room);
-		p->stage_room = n < OUT_ROOM_FIRST ? OUT_ROOM_FIRST : n;
-		p->stage = mem_alloc(p->stage_room);
-	}
-	return p->stage;
-}
-
-static size_t payload_bound(const struct packet *p, size_t payload)
-{
-	return compressing(p) ? deflater_bound(payload) : payload;
-}
-
 /* ---- one message ---- */
 
-/* Seals the payload that lies behind SEAL_HEAD bytes at the slab's tail. */
-static int seal_tail(struct packet *p, size_t payload)
+int packet_seal_tail(struct packet *p, size_t payload)
 {
 	struct packet_side *s = &p->side[PACKET_OUT];
 	uint8_t *at = p->out.mem + p->out.tail;
@@ -187,23 +156,28 @@ static int seal_tail(struct packet *p, size_t payload)
 	return 0;
 }
 
-/* Compresses a payload into the slab's tail and seals it. */
-static int deflate_tail(struct packet *p, struct view payload)
+/* Packs a payload into the slab's tail and seals it. */
+static int pack_tail(struct packet *p, struct view payload)
 {
-	size_t bound = deflater_bound(payload.n), n = 0;
-	uint8_t *at = slab_reserve(p, SEAL_HEAD + bound + SEAL_TAIL_MAX);
+	size_t n = 0;
+	uint8_t *at = packet_slab_reserve(p, SEAL_HEAD + packet_pack_bound(p, payload.n) + SEAL_TAIL_MAX);
 	int r;
 
 	if (at == NULL)
 		return err_set(&p->err, ERR_MEMORY, "too much output is waiting");
-	if (p->deflater == NULL && (p->deflater = deflater_new(p->level != 0 ? p->level : 6, &p->err)) == NULL)
-		return ERR_MEMORY;
-	r = deflater_run(p->deflater, payload, at + SEAL_HEAD, bound, &n);
-	if (r < 0)
-		return err_set(&p->err, r, "compressing a packet failed");
+	if ((r = packet_pack_run(p, payload, at + SEAL_HEAD, &n)) < 0)
+		return r;
 	if (n > PACKET_PAYLOAD_MAX)
 		return err_set(&p->err, ERR_MEMORY, "a packet of %zu bytes grew too long by compression", payload.n);
-	return seal_tail(p, n);
+	return packet_seal_tail(p, n);
+}
+
+/* Seals a payload that lies in its place at the slab's tail, behind the head of its form. */
+static int finish_tail(struct packet *p, size_t payload)
+{
+	if (p->pack.form == PACKET_FORM_RAW)
+		payload = packet_pack_raw(p, p->out.mem + p->out.tail + SEAL_HEAD, payload);
+	return packet_seal_tail(p, payload);
 }
 
 uint8_t *packet_begin(struct packet *p, uint8_t type, size_t room)
@@ -220,12 +194,17 @@ uint8_t *packet_begin(struct packet *p, uint8_t type, size_t room)
 		err_set(&p->err, ERR_MEMORY, "a message of %zu bytes is too long", room);
 		return NULL;
 	}
-	at = slab_reserve(p, SEAL_HEAD + payload_bound(p, 1 + room) + SEAL_TAIL_MAX);
+	if (packet_pack_begin(p, 1 + room) < 0)
+		return NULL;
+	at = packet_slab_reserve(p, SEAL_HEAD + packet_pack_bound(p, 1 + room) + SEAL_TAIL_MAX);
 	if (at == NULL) {
 		err_set(&p->err, ERR_MEMORY, "too much output is waiting");
 		return NULL;
 	}
-	at = compressing(p) ? stage_reserve(p, 1 + room) : at + SEAL_HEAD;
+	if (p->pack.form == PACKET_FORM_PACKED)
+		at = packet_stage_reserve(p, 1 + room);
+	else
+		at += SEAL_HEAD + packet_pack_head(p);
 	at[0] = type;
 	p->open = true;
 	p->open_room = room;
@@ -239,7 +218,9 @@ int packet_end(struct packet *p, size_t used)
 	if (!p->open || used > p->open_room)
 		return err_set(&p->err, ERR_USAGE, "a message ends that was not begun, or not with this size");
 	p->open = false;
-	return compressing(p) ? deflate_tail(p, (struct view){ p->stage, 1 + used }) : seal_tail(p, 1 + used);
+	if (p->pack.form == PACKET_FORM_PACKED)
+		return pack_tail(p, (struct view){ p->pack.stage, 1 + used });
+	return finish_tail(p, 1 + used);
 }
 
 void packet_cancel(struct packet *p)
@@ -259,15 +240,18 @@ void packet_pad_next(struct packet *p, size_t multiple)
 static size_t lend_count(const struct packet *p, size_t payload, size_t *stride)
 {
 	const struct seal *s = p->side[PACKET_OUT].seal;
-	size_t pending = packet_out_pending(p), bound = payload_bound(p, payload), size, count;
+	size_t pending = packet_out_pending(p), bound = packet_pack_bound(p, payload), size, count;
+	bool staged = p->pack.form == PACKET_FORM_PACKED;
 
 	size = SEAL_HEAD + bound + seal_padding(s, bound, 0) + seal_tag_size(s);
-	*stride = compressing(p) ? payload : size;
+	*stride = staged ? payload : size;
 	if (pending >= PACKET_BULK_MAX || bound > PACKET_PAYLOAD_MAX)
 		return 0;
 	count = (PACKET_BULK_MAX - pending) / size;
-	if (compressing(p) && count > STAGE_MAX / payload)
-		count = STAGE_MAX / payload;
+	if (staged && count > packet_stage_max(p) / payload)
+		count = packet_stage_max(p) / payload;
+	if (staged && count == 0)
+		count = 1;
 	return count;
 }
 
@@ -286,16 +270,20 @@ int packet_lend(struct packet *p, const struct packet_bulk *b, size_t body_max, 
 {
 	size_t skip = 1 + b->head_size, count, wanted, i;
 	uint8_t *at;
+	bool staged;
 
 	if (p->err.code != 0)
 		return p->err.code;
 	if (p->open || p->lent != 0)
 		return err_set(&p->err, ERR_USAGE, "messages are lent inside another");
-	if (compressing(p) && body_max > STAGE_BODY_MAX)
-		body_max = STAGE_BODY_MAX;
 	if (body_max == 0 || want == 0 || iov_max <= 0 || body_max > PACKET_PAYLOAD_MAX || skip > PACKET_PAYLOAD_MAX)
 		return 0;
-	if (packet_shares(p, PACKET_OUT) && !compressing(p)) {
+	if (packet_pack_begin(p, skip + (want < body_max ? want : body_max)) < 0)
+		return p->err.code;
+	staged = p->pack.form == PACKET_FORM_PACKED;
+	if (p->pack.form != PACKET_FORM_PLAIN && body_max > packet_pack_payload_max(p) - skip)
+		body_max = packet_pack_payload_max(p) - skip;
+	if (packet_shares(p, PACKET_OUT) && !staged) {
 		body_max = share_body(p, body_max, want);
 		/* The caller reads data first: the threads can wake up meanwhile. */
 		if (p->last_out >= PACKET_SHARE_LEAST)
@@ -309,12 +297,12 @@ int packet_lend(struct packet *p, const struct packet_bulk *b, size_t body_max, 
 		count = (size_t)iov_max;
 	if (count == 0)
 		return 0;
-	at = compressing(p) ? stage_reserve(p, count * p->lent_stride)
-		: slab_reserve(p, count * p->lent_stride + SEAL_TAIL_MAX);
+	at = staged ? packet_stage_reserve(p, count * p->lent_stride)
+		: packet_slab_reserve(p, count * p->lent_stride + SEAL_TAIL_MAX);
 	if (at == NULL)
 		return 0;
-	if (!compressing(p))
-		at += SEAL_HEAD;
+	if (!staged)
+		at += SEAL_HEAD + packet_pack_head(p);
 	for (i = 0; i < count; i++) {
 		iov[i].iov_base = at + i * p->lent_stride + skip;
 		iov[i].iov_len = want < body_max ? want : body_max;
@@ -339,11 +327,12 @@ static void write_payload(struct packet *p, uint8_t *at, size_t n)
 static int commit_one(struct packet *p, size_t i, size_t n)
 {
 	/* Whole packets before this one have exactly the stride, so it lies at the slab's tail already. */
-	uint8_t *at = compressing(p) ? p->stage + i * p->lent_stride : p->out.mem + p->out.tail + SEAL_HEAD;
+	bool staged = p->pack.form == PACKET_FORM_PACKED;
+	uint8_t *at = staged ? p->pack.stage + i * p->lent_stride : p->out.mem + p->out.tail + SEAL_HEAD + packet_pack_head(p);
 
 	write_payload(p, at, n);
 	n += 1 + p->bulk.head_size;
-	return compressing(p) ? deflate_tail(p, (struct view){ at, n }) : seal_tail(p, n);
+	return staged ? pack_tail(p, (struct view){ at, n }) : finish_tail(p, n);
 }
 
 /* The first `used` bytes of what was lent, sealed by several threads, in the place where one would have put them. */
@@ -355,12 +344,14 @@ static int commit_shared(struct packet *p, size_t used)
 	int r;
 
 	for (; used != 0; used -= n, count++) {
-		uint8_t *at = p->out.mem + tail, *payload = at + SEAL_HEAD;
+		uint8_t *at = p->out.mem + tail, *payload = at + SEAL_HEAD + packet_pack_head(p);
 
 		n = used < p->lent_body ? used : p->lent_body;
 		write_payload(p, payload, n);
 		items[count] = (struct seal_item){ .p = at, .seq = s->seq + (uint32_t)count };
 		i = 1 + p->bulk.head_size + n;
+		if (p->pack.form == PACKET_FORM_RAW)
+			i = packet_pack_raw(p, at + SEAL_HEAD, i);
 		items[count].length = seal_fill(s->seal, at, i, seal_padding(s->seal, i, 0), &total);
 		tail += total;
 	}
@@ -375,7 +366,7 @@ static int commit_shared(struct packet *p, size_t used)
 
 static bool commit_is_shared(const struct packet *p, size_t used)
 {
-	return !compressing(p) && used > p->lent_body && used >= PACKET_SHARE_LEAST && p->lent <= PACKET_BATCH &&
+	return p->pack.form != PACKET_FORM_PACKED && used > p->lent_body && used >= PACKET_SHARE_LEAST && p->lent <= PACKET_BATCH &&
 		packet_shares(p, PACKET_OUT) && p->side[PACKET_OUT].count.packets <= UINT32_MAX - PACKET_BATCH;
 }
 

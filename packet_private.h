@@ -3,6 +3,7 @@
 #define PACKET_PRIVATE_H
 
 #include "compress.h"
+#include "compress_auto.h"
 #include "pace.h"
 #include "packet.h"
 
@@ -33,6 +34,25 @@ struct packet_slab {
 	bool wrapped;
 };
 
+/* How a payload gets into its packet. */
+enum packet_form {
+	PACKET_FORM_PLAIN,
+	PACKET_FORM_RAW,                 /* in its place, behind a head */
+	PACKET_FORM_PACKED               /* through the stage */
+};
+
+/* Compression of what is sent (packet_pack.c). */
+struct packet_pack {
+	struct deflater *deflater;
+	int level;                       /* 0: adapts */
+	struct compress_auto *control;   /* NULL: the level is fixed */
+	enum packet_form form;           /* of what is open or lent */
+	uint8_t *stage;                  /* payloads before compression */
+	size_t stage_room;
+	double ns_byte;                  /* what packing took lately */
+	struct packet_packed count;
+};
+
 struct packet {
 	struct err err, in_err;          /* a broken packet of the peer's stops input only: there may be words to say */
 	struct packet_side side[2];
@@ -53,6 +73,7 @@ struct packet {
 	bool ahead_allowed;
 	struct inflater *inflater;
 	struct buf inflated;
+	struct packet_packed opened;
 
 	/* Output. */
 	struct packet_slab out;
@@ -62,10 +83,7 @@ struct packet {
 	struct packet_bulk bulk;         /* messages are lent */
 	size_t lent_body, lent_stride, lent_want;
 	int lent;
-	struct deflater *deflater;
-	int level;
-	uint8_t *stage;                  /* payloads before compression */
-	size_t stage_room;
+	struct packet_pack pack;
 
 	struct workers *workers;         /* NULL: the caller's thread only */
 	enum packet_share share;
@@ -91,5 +109,30 @@ bool packet_in_trim(struct packet *p);           /* true: not now */
 bool packet_out_trim(struct packet *p);
 /* Bytes into the input as if they had been received. */
 int packet_in_put(struct packet *p, struct view bytes) MUST_USE;
+
+
+/* Decides the form of the messages that are begun now, of payloads of this size, and puts the stream into a state for it. Sets
+ * p->pack.form. Negative: no memory, or no room. */
+int packet_pack_begin(struct packet *p, size_t payload) MUST_USE;
+/* Bytes between SEAL_HEAD and a raw payload; most that a payload can become behind SEAL_HEAD. */
+size_t packet_pack_head(const struct packet *p);
+size_t packet_pack_bound(const struct packet *p, size_t payload);
+size_t packet_pack_payload_max(const struct packet *p);          /* of what is lent */
+/* Room for n bytes of payloads that are not packed yet. */
+uint8_t *packet_stage_reserve(struct packet *p, size_t n);
+size_t packet_stage_max(const struct packet *p);
+/* Writes the head of a raw payload of n bytes that lies behind it in `at`, and looks at it. Returns the size of both. */
+size_t packet_pack_raw(struct packet *p, uint8_t *at, size_t n);
+/* Packs a payload to `at`, which has packet_pack_bound bytes; what does not shrink is copied. */
+int packet_pack_run(struct packet *p, struct view payload, uint8_t *at, size_t *n) MUST_USE;
+void packet_pack_new_keys(struct packet *p);
+bool packet_pack_has_spare(const struct packet *p);
+void packet_pack_trim(struct packet *p);
+void packet_pack_free(struct packet *p);
+
+/* n bytes in one piece at the slab's tail; NULL if that would be too much memory. */
+uint8_t *packet_slab_reserve(struct packet *p, size_t n);
+/* Seals what lies behind SEAL_HEAD bytes there. */
+int packet_seal_tail(struct packet *p, size_t payload) MUST_USE;
 
 #endif

@@ -12,11 +12,13 @@
 #include "wire/buf.h"
 #include "wire/reader.h"
 
+struct compress_alg;
+
 /* The algorithms of one direction. mac is NULL for AEAD; cipher none with mac none is both "none" rows. */
 struct packet_suite {
 	const struct cipher_alg *cipher;
 	const struct mac_alg *mac;
-	bool zlib;               /* zlib@openssh.com negotiated; runs only after packet_start_compression */
+	const struct compress_alg *compress;     /* negotiated, NULL: none; runs only after packet_start_compression */
 };
 struct packet_keys { const uint8_t *iv, *key, *mac_key; };       /* sizes as the rows say */
 

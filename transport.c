@@ -265,6 +265,7 @@ int transport_tick(struct transport *t, uint64_t now_ms, uint64_t *next_ms)
 	if (tick_rekey(t, now_ms, next_ms) < 0 || tick_exchange(t, now_ms, next_ms) < 0)
 		return t->err.code;
 	tick_trim(t, now_ms, next_ms);
+	transport_tick_line(t, now_ms, next_ms);
 	return 0;
 }
 

@@ -120,6 +120,20 @@ void transport_disconnect(struct transport *t, uint32_t reason, const char *text
 uint32_t transport_disconnect_reason(const struct transport *t);         /* of the peer's DISCONNECT */
 const char *transport_disconnect_text(const struct transport *t);        /* escaped for logs; "" if none */
 
+/* ---- the line, for compression that adapts ---- */
+/* drained: bytes that the line has taken so far, as far as the system tells; unsent and inflight: waiting in the system; rate: the
+ * system's own measure, bytes a second. 0 where unknown. */
+struct transport_line { uint64_t drained, unsent, inflight, rate, now_us; };
+void transport_line_told(struct transport *t, const struct transport_line *l);
+/* When it wants to be told, while bytes move (clock_mono_us); UINT64_MAX: never. */
+uint64_t transport_line_due(const struct transport *t);
+/* How much output may wait in this process: little before anything is known of the line. SIZE_MAX: as much as you like. */
+size_t transport_out_max(const struct transport *t);
+/* Bytes of messages that become about 16 on the line. */
+size_t transport_swell(const struct transport *t);
+/* What compression did, into the log at verbose; nothing if there was none. */
+void transport_log_compression(const struct transport *t);
+
 /* ---- state ---- */
 /* USERAUTH_SUCCESS was sent (server) or received (client): delayed compression starts, re-keying is allowed. Server: call
  * right after queueing SUCCESS. */

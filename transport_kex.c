@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "compress.h"
 #include "transport_private.h"
 
 enum {
@@ -242,7 +243,7 @@ static bool is_none(const char *name)
 
 static bool known_compression(const char *name)
 {
-	return is_none(name) || strcmp(name, "zlib@openssh.com") == 0;
+	return is_none(name) || compress_find(transport_text(name)) != NULL;
 }
 
 static int agree(struct transport *t)
@@ -349,7 +350,7 @@ static int derive(struct transport *t, const struct view *names, bool client_to_
 
 	k->suite.cipher = cipher_find(names[0]);
 	k->suite.mac = NULL;
-	k->suite.zlib = view_is(names[2], "zlib@openssh.com");
+	k->suite.compress = compress_find(names[2]);
 	if (k->suite.cipher == NULL)
 		return transport_fail(t, ERR_USAGE, 0, "cipher %.*s is not available", (int)names[0].n, names[0].p);
 	if (!cipher_is_aead(k->suite.cipher)) {

@@ -148,7 +148,7 @@ int transport_flush_queue(struct transport *t)
 /* What fits into a packet that an HPN peer can take (spec hpn 3.4); compressed, whatever grows most. */
 static size_t hpn_body_max(const struct transport *t)
 {
-	return packet_suite(t->packet, PACKET_OUT)->zlib ? HPN_ZLIB_BODY : PACKET_BODY_SAFE - BODY_OVERHEAD;
+	return packet_suite(t->packet, PACKET_OUT)->compress != NULL ? HPN_ZLIB_BODY : PACKET_BODY_SAFE - BODY_OVERHEAD;
 }
 
 static int send_message(struct transport *t, uint8_t type, const struct buf *body, bool padded)

@@ -64,6 +64,7 @@ struct transport {
 	uint32_t disconnect_reason;
 	char *disconnect_text;
 	uint64_t trim_ms;
+	bool line_away;                  /* not all that left has been acknowledged */
 };
 
 /* Ends the connection: records the error, and queues DISCONNECT with text if reason is not 0. Returns code. */
@@ -75,6 +76,7 @@ int transport_fail_err(struct transport *t, uint32_t reason, const char *text);
 int transport_emit(struct transport *t, uint8_t type, struct view body, bool padded) MUST_USE;
 /* The user is known: whatever the suites say about compression begins. */
 void transport_start_compression(struct transport *t);
+void transport_tick_line(const struct transport *t, uint64_t now_ms, uint64_t *next_ms);
 int transport_flush_queue(struct transport *t) MUST_USE;
 
 /* 1: the message is for the layer above; 0: it was handled. */

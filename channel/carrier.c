@@ -46,7 +46,7 @@ struct carrier {
 	uint32_t rtt_us;
 	uint64_t rtt_read_ms;
 	/* rate of the socket: bytes that left while it was never idle */
-	uint64_t rate, slice_start_us, slice_bytes;
+	uint64_t rate, slice_start_us, slice_bytes, sent;
 	size_t unsent_high;      /* as the socket was told */
 	bool unsent_heeded;      /* and it tells when it may be written to by that */
 };
@@ -180,8 +180,24 @@ static int carrier_write(struct carrier *c)
 		return ERR_IO;
 	}
 	transport_out_sent(c->transport, (size_t)n);
+	c->sent += (uint64_t)n;
 	carrier_measure_sent(c, (size_t)n);
 	return 1;
+}
+
+/* Compression that adapts wants to know what the line takes. */
+static void carrier_tell_line(struct carrier *c)
+{
+	uint64_t due = transport_line_due(c->transport);
+	struct transport_line l = { .drained = c->sent };
+	struct net_line n;
+
+	if (due == UINT64_MAX || (l.now_us = clock_mono_us()) < due)
+		return;
+	if (net_line(c->fd_out, &n) == 0)
+		l = (struct transport_line){ .drained = n.acked, .unsent = n.unsent, .inflight = n.inflight, .rate = n.rate,
+			.now_us = l.now_us };
+	transport_line_told(c->transport, &l);
 }
 
 static void carrier_tick(struct carrier *c)
@@ -219,6 +235,7 @@ static void carrier_flush_some(struct carrier *c)
 	c->in_flush = true;
 	c->write_blocked = false;
 	for (int i = 0; i < WRITES_PER_TURN; i++) {
+		carrier_tell_line(c);
 		carrier_pull(c);
 		before = transport_out_pending(c->transport);
 		rc = carrier_write(c);
@@ -460,7 +477,9 @@ int carrier_fd(const struct carrier *c) { return c->fd_in; }
 
 size_t carrier_out_high(const struct carrier *c)
 {
-	return carrier_high(c, OUT_MS, OUT_HIGH_MIN, OUT_HIGH_MAX);
+	size_t high = carrier_high(c, OUT_MS, OUT_HIGH_MIN, OUT_HIGH_MAX), most = transport_out_max(c->transport);
+
+	return high < most ? high : most;
 }
 
 uint32_t carrier_rtt_us(struct carrier *c)

@@ -38,8 +38,12 @@ static size_t channel_packet_max(struct channel *c)
 
 	if (max > c->remote_max_packet)
 		max = c->remote_max_packet;
+	if (slice < PACKET_LEAST)
+		slice = PACKET_LEAST;
+	/* What compression makes smaller may be larger. */
+	slice = slice * transport_swell(c->cs->transport) / 16;
 	if (rate && slice < max)
-		max = slice < PACKET_LEAST ? PACKET_LEAST : (size_t)slice;
+		max = (size_t)slice;
 	return max > c->remote_max_packet ? c->remote_max_packet : max;
 }
 

@@ -529,7 +529,8 @@ static void client_proposal(struct client *c, struct proposal *p)
 	struct hostkey_where w = client_where(c);
 	const char *ciphers = c->cipher_order ? c->cipher_order : o->ciphers.names;
 	const char *macs = c->mac_order ? c->mac_order : o->macs.names;
-	const char *compress = o->compression ? "zlib@openssh.com,none" : "none,zlib@openssh.com";
+	/* Names of our own say nothing to others, who pass them over (RFC 4251 §6). */
+	const char *compress = o->compression ? "zlib@wirespeed,zlib@openssh.com,none" : "none,zlib@openssh.com";
 
 	proposal_set(p, PROPOSAL_KEX, o->kex_algorithms.names);
 	set_take(p, PROPOSAL_HOST_KEY, hostkey_order(&w));
@@ -712,4 +713,5 @@ void client_log_totals(struct client *c)
 		(unsigned long long)in, seconds);
 	if (seconds > 0)
 		log_verbose("Bytes per second: sent %.1f, received %.1f", (double)out / seconds, (double)in / seconds);
+	transport_log_compression(c->transport);
 }

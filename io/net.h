@@ -65,6 +65,10 @@ int net_receive_buffer(int fd);                          /* SO_RCVBUF in bytes, 
 
 /* Smoothed, of a TCP socket, and at most four times the shortest seen; 0 if unknown. */
 uint32_t net_rtt_us(int fd);
+/* What a TCP socket's sending side does: bytes acknowledged since its beginning, waiting in the system and not sent yet, sent and
+ * not acknowledged; bytes a second as the system measured, 0 if it did not. ERR_NONE_FOUND if the system does not tell. */
+struct net_line { uint64_t acked, unsent, inflight, rate; };
+int net_line(int fd, struct net_line *out) MUST_USE;
 
 /* Descriptors over a unix socket: one byte of data and up to 4 of them. */
 int net_send_fds(int sock, const int *fds, size_t count, struct err *e) MUST_USE;

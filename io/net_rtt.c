@@ -24,3 +24,14 @@ size_t net_unsent(int fd)
 {
 	return sockinfo_unsent(fd);
 }
+
+int net_line(int fd, struct net_line *out)
+{
+	struct sockinfo info;
+
+	if (sockinfo_tcp(fd, &info) < 0 || info.acked_bytes == 0)
+		return ERR_NONE_FOUND;
+	*out = (struct net_line){ .acked = info.acked_bytes, .unsent = info.notsent_bytes,
+		.inflight = (uint64_t)info.unacked_packets * info.mss_bytes, .rate = info.delivery_bytes_per_s };
+	return 0;
+}

@@ -22,7 +22,7 @@ void server_proposal(const struct server_options *o, const struct host_keys *key
 {
 	char *host_algs = host_keys_algorithms(keys, o->host_key_algorithms.names);
 	/* RFC 4253's plain zlib would run before authentication; it is not offered (design 2). */
-	const char *compress = o->compression ? "none,zlib@openssh.com" : "none";
+	const char *compress = o->compression ? "none,zlib@openssh.com,zlib@wirespeed" : "none";
 
 	memset(out, 0, sizeof(*out));
 	proposal_set(out, PROPOSAL_KEX, o->kex_algorithms.names);

@@ -260,6 +260,7 @@ static void connection_ended(void *ctx)
 	u->leaving = true;
 	log_farewell(u);
 	usession_log_throughput(u);
+	transport_log_compression(u->transport);
 	/* The peer need not wait for programs that are slow to take what it sent. */
 	(void)shutdown(u->start->out, SHUT_WR);
 	if (channels_count(u->channels) == 0) {

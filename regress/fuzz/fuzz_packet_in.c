@@ -8,6 +8,7 @@
 
 #include "base/log.h"
 #include "crypto/crypto.h"
+#include "compress.h"
 #include "packet.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -31,7 +32,7 @@ static struct view text(const char *s)
 static void set_keys(struct packet *p, enum packet_dir dir, unsigned which, bool zlib)
 {
 	const struct packet_keys k = { secret, secret, secret };
-	struct packet_suite s = { .cipher = cipher_find(text(suites[which].cipher)), .zlib = zlib };
+	struct packet_suite s = { .cipher = cipher_find(text(suites[which].cipher)), .compress = zlib ? compress_find(text("zlib@openssh.com")) : NULL };
 
 	if (suites[which].mac != NULL)
 		s.mac = mac_find(text(suites[which].mac));

@@ -16,6 +16,9 @@ inside() { sed '/^-----/d' "$data/$1" | base64 -d; }
 { printf '\0\0\016\170\234\312\110\315\311\311\127\310\100\047\271\0\2'; printf '\0\1\010'
 	printf '\0\011\040\010\073\061\075\061\063\017\040'; } >"$here/inflate/hello"
 { printf '\0\0\014\170\001\0\5\0\372\377hello'; } >"$here/inflate/stored"
+# Of our own methods, marked: raw, packed without a header, raw again; a mark that is none.
+{ printf '\300\0\006\0hello\0\015\1\110\315\311\311\127\310\100\047\271\0\2\0\0\2\0x'; } >"$here/inflate/marked"
+{ printf '\301\0\002\2x'; } >"$here/inflate/no_mark"
 perl -MCompress::Zlib -e 'sub pack_up { my ($limit, $level, @text) = @_; my $d = deflateInit(-Level => $level);
 	binmode STDOUT; print chr $limit;
 	for (@text) { my $z = $d->deflate($_) . $d->flush(Z_PARTIAL_FLUSH); print pack "n/a", $z } }

@@ -24,7 +24,7 @@ struct ends { struct packet *out, *in; };
 
 static void open_ends(struct ends *e, const char *cipher, const char *mac, bool zlib)
 {
-	struct packet_suite s = { .cipher = cipher_find(text(cipher)), .zlib = zlib };
+	struct packet_suite s = { .cipher = cipher_find(text(cipher)), .compress = zlib ? compress_find(text("zlib@openssh.com")) : NULL };
 
 	assert_non_null(s.cipher);
 	if (mac != NULL) {
@@ -468,7 +468,8 @@ static void bulk_with(struct ends *e)
 	uint8_t *bytes = malloc(600000);
 	struct iovec iov[16];
 	struct message m;
-	size_t i, most;
+	size_t i, most, used;
+	bool packing;
 	int n, k;
 
 	rand_bytes(bytes, 300000);
@@ -478,12 +479,15 @@ static void bulk_with(struct ends *e)
 		assert_true(n > 0 && n <= cases[i].iovs);
 		for (k = 0, most = 0; k < n; k++)
 			most += iov[k].iov_len;
-		assert_true(most <= cases[i].want && most >= cases[i].used);
-		spread(iov, n, bytes, cases[i].used);
-		assert_int_equal(packet_commit(e->out, cases[i].used), 0);
+		/* Under compression bodies are shorter, and fewer. */
+		packing = packet_suite(e->out, PACKET_OUT)->compress != NULL;
+		assert_true(most <= cases[i].want && (packing || most >= cases[i].used));
+		used = most < cases[i].used ? most : cases[i].used;
+		spread(iov, n, bytes, used);
+		assert_int_equal(packet_commit(e->out, used), 0);
 		send_one(e->out, 93, secret, 5);
 		move(e);
-		expect_bulk(e->in, channel, cases[i].body_max, bytes, cases[i].used);
+		expect_bulk(e->in, channel, packing && n > 1 ? iov[0].iov_len : cases[i].body_max, bytes, used);
 		expect_one(e->in, 93, secret, 5);
 		assert_int_equal(packet_next(e->in, &m), 0);
 	}
@@ -771,7 +775,7 @@ static void every_suite_is_handed_over(void **state)
 
 static void handoff_has_conditions(void **state)
 {
-	struct packet_suite s = { .cipher = cipher_find(text("aes128-gcm@openssh.com")), .zlib = true };
+	struct packet_suite s = { .cipher = cipher_find(text("aes128-gcm@openssh.com")), .compress = compress_find(text("zlib@openssh.com")) };
 	struct packet *p = packet_new();
 	struct buf b = BUF_INIT(65536);
 
@@ -856,7 +860,7 @@ static void compression_starts_late_and_anew(void **state)
 	expect_one(e.in, 6, body, 0);
 	expect_one(e.in, 7, body, sizeof(body));
 	/* Keys without zlib. */
-	s.zlib = false;
+	s.compress = NULL;
 	assert_int_equal(packet_set_keys(e.out, PACKET_OUT, &s, &keys, false), 0);
 	assert_int_equal(packet_set_keys(e.in, PACKET_IN, &s, &keys, false), 0);
 	send_one(e.out, 8, body, sizeof(body));

@@ -609,6 +609,7 @@ static void compression_begins_with_authentication(void **state)
 	pair_init(&p, "ssh-ed25519");
 	pair_set(&p, PROPOSAL_COMPRESS_C2S, "zlib@openssh.com");
 	pair_set(&p, PROPOSAL_COMPRESS_S2C, "zlib@openssh.com");
+	p.end[0].opt.compress_level = p.end[1].opt.compress_level = 6;
 	pair_handshake(&p);
 	before = transport_bytes(p.end[0].t, PACKET_OUT);
 	pair_send(&p.end[0], bytes, sizeof(bytes), 32768);
