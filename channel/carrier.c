@@ -30,6 +30,7 @@ enum {
 	UNSENT_WATCHED = 128 * 1024,     /* less than this the kernel does not keep by itself: it fills its last piece, of up to 64 KiB */
 	HIGH_UNKNOWN = 64 * 1024,        /* both, as long as nobody knows what the line takes */
 	RTT_FRESH_MS = 20,
+	YOUNG_READS = 32,        /* so many reads make up key exchange, authentication and the opening of a channel */
 	RATE_SLICE_US = 50 * 1000
 };
 
@@ -43,7 +44,8 @@ struct carrier {
 	struct err err;
 	bool paused, ended, ended_told, kicked, in_flush, write_blocked, write_broken;
 	uint64_t last_input_ms;
-	uint32_t rtt_us;
+	unsigned young;          /* reads left of the beginning, where each side waits for the other in turn */
+	struct net_rtt rtt;
 	uint64_t rtt_read_ms;
 	/* rate of the socket: bytes that left while it was never idle */
 	uint64_t rate, slice_start_us, slice_bytes, sent;
@@ -355,11 +357,17 @@ static void carrier_read_some(struct carrier *c)
 static void carrier_readable_writable(void *ctx, int fd, unsigned what)
 {
 	struct carrier *c = ctx;
+	uint64_t sent = c->sent;
 
-	(void)fd;
 	if ((what & LOOP_READ) && !c->paused)
 		carrier_read_some(c);
 	carrier_flush_some(c);
+	/* Servers that send their messages piece by piece through a socket without TCP_NODELAY wait for this. */
+	if ((what & LOOP_READ) && c->young > 0 && !c->ended) {
+		c->young--;
+		if (c->sent == sent)
+			net_ack_now(fd);
+	}
 	carrier_tick(c);
 }
 
@@ -372,6 +380,7 @@ struct carrier *carrier_new(struct loop *l, struct transport *t, int fd_in, int 
 	c->fd_in = fd_in;
 	c->fd_out = fd_out;
 	c->last_input_ms = clock_mono_ms();
+	c->young = YOUNG_READS;
 	c->timer = loop_timer_add(l, carrier_turn, c);
 	net_set_nonblocking(fd_in, true);
 	if (fd_out != fd_in)
@@ -482,13 +491,13 @@ size_t carrier_out_high(const struct carrier *c)
 	return high < most ? high : most;
 }
 
-uint32_t carrier_rtt_us(struct carrier *c)
+struct net_rtt carrier_rtt(struct carrier *c)
 {
 	uint64_t now = clock_mono_ms();
 
 	if (c->rtt_read_ms && now - c->rtt_read_ms < RTT_FRESH_MS)
-		return c->rtt_us;
+		return c->rtt;
 	c->rtt_read_ms = now;
-	c->rtt_us = net_rtt_us(c->fd_in);
-	return c->rtt_us;
+	c->rtt = net_rtt(c->fd_in);
+	return c->rtt;
 }

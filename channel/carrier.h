@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include "base/err.h"
+#include "io/net.h"
 #include "transport.h"
 
 struct loop;
@@ -40,8 +41,8 @@ int carrier_flush(struct carrier *c, int timeout_ms, struct err *e) MUST_USE;
 const struct err *carrier_err(const struct carrier *c);
 struct transport *carrier_transport(const struct carrier *c);
 struct loop *carrier_loop(const struct carrier *c);
-/* Smoothed round trip of the socket in microseconds (TCP_INFO), 0 if unknown; read anew at most every 20 ms. */
-uint32_t carrier_rtt_us(struct carrier *c);
+/* Round trip of the socket (TCP_INFO), now and the least lately, 0 if unknown; read anew at most every 20 ms. */
+struct net_rtt carrier_rtt(struct carrier *c);
 /* Bytes a second that the socket took lately; 0 if unknown. */
 uint64_t carrier_rate(const struct carrier *c);
 /* How much output may wait in this process before nothing more is pulled: what the line takes in some 10 ms. */

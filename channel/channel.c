@@ -11,6 +11,7 @@
 #include "base/str.h"
 #include "channel/channel_private.h"
 #include "io/loop.h"
+#include "io/net.h"
 #include "transport.h"
 #include "wire/messages.h"
 
@@ -47,6 +48,8 @@ struct channels *channels_new(struct carrier *carrier, const struct channels_opt
 	cs->replies.last = &cs->replies.first;
 	cs->moved_ms = clock_mono_ms();
 	carrier_set_user(carrier, &u);
+	if (!o->window_fixed)
+		net_open_receive_window(carrier_fd(carrier), WINDOW_DEFAULT);
 	return cs;
 }
 
@@ -422,13 +425,16 @@ void channel_grant(struct channel *c)
 
 void channel_consumed(struct channel *c, size_t n)
 {
+	struct net_rtt rtt;
 	uint32_t grown;
 
 	if (n == 0)
 		return;
+	rtt = carrier_rtt(c->cs->carrier);
 	if (c->cs->growth_left < c->window.size)
 		c->window.fixed = true;
-	grown = window_consumed(&c->window, (uint32_t)n, clock_mono_us(), carrier_rtt_us(c->cs->carrier));
+	grown = window_consumed(&c->window, (uint32_t)n, clock_mono_us(),
+		&(struct window_path){ .least_rtt_us = rtt.least_us, .rtt_us = rtt.now_us });
 	if (grown) {
 		c->cs->growth_left -= grown < c->cs->growth_left ? grown : c->cs->growth_left;
 		log_debug2("channel %u: Window growth to %u by %u bytes", c->id, c->window.size, grown);

@@ -4,7 +4,15 @@
 enum {
 	RTT_UNKNOWN_US = 100 * 1000,
 	/* Below this the turn-round of two processes on one machine outweighs the line's. */
-	RTT_FLOOR_US = 2000
+	RTT_FLOOR_US = 2000,
+	/* In tenths: of the bytes of the last round trip, and of what they are more than those of the one before. A sender in slow
+	 * start doubles, and gets 2.15 times what came last; on a full path it is 1.6 to 1.9 times what the path holds, so that a
+	 * queue as long as the path does not overflow. */
+	AHEAD_TENTHS = 16,
+	RISE_TENTHS = 11,
+	PROBED_MAX = 16 * 1024 * 1024,
+	BARRED_ROUNDS = 4,       /* after the sink was behind */
+	PACKETS_ABOUT = 4
 };
 
 static uint32_t min_u32(uint32_t a, uint32_t b)
@@ -24,13 +32,45 @@ bool window_received(struct window *w, uint32_t n)
 	w->left -= n - over;
 	w->unconsumed += n;
 	w->overrun += over;
+	/* A few packets may lie about, also in a small window. */
+	if (w->unconsumed > w->size / 2 && w->unconsumed > PACKETS_ABOUT * (uint64_t)w->max_packet)
+		w->behind = true;
 	return w->overrun <= w->size / 10;
 }
 
-/* What the line could use: twice the bytes of a round trip at the rate seen. */
-static uint64_t window_need(uint64_t bytes, uint64_t elapsed_us, uint32_t rtt_us)
+/* Counts n bytes at now_us. */
+static void window_count(struct window *w, uint32_t n, uint64_t now_us, uint32_t rtt_us)
 {
-	return 2 * bytes * rtt_us / elapsed_us;
+	uint64_t length = rtt_us / WINDOW_SLOTS, passed;
+
+	if (w->slot_start_us == 0)
+		w->slot_start_us = now_us;
+	passed = now_us > w->slot_start_us ? (now_us - w->slot_start_us) / length : 0;
+	w->slot_start_us += passed * length;
+	for (uint64_t i = 0; i < passed && i < 2 * WINDOW_SLOTS; i++) {
+		w->at = (w->at + 1) % (2 * WINDOW_SLOTS);
+		w->slot[w->at] = 0;
+	}
+	w->slot[w->at] = n > UINT32_MAX - w->slot[w->at] ? UINT32_MAX : w->slot[w->at] + n;
+}
+
+/* Bytes of the last round trip (0), of the one before (1). */
+static uint64_t window_sum(const struct window *w, unsigned before)
+{
+	uint64_t sum = 0;
+
+	for (unsigned i = 0; i < WINDOW_SLOTS; i++)
+		sum += w->slot[(w->at + (2 - before) * WINDOW_SLOTS - i) % (2 * WINDOW_SLOTS)];
+	return sum;
+}
+
+/* What was consumed late arrived before: it says nothing about the path. */
+static bool window_sink_keeps_up(struct window *w, uint64_t now_us, uint32_t rtt_us)
+{
+	if (w->behind)
+		w->barred_until_us = now_us + (uint64_t)BARRED_ROUNDS * rtt_us;
+	w->behind = false;
+	return now_us >= w->barred_until_us;
 }
 
 static uint32_t window_grow(struct window *w, uint64_t need)
@@ -39,34 +79,53 @@ static uint32_t window_grow(struct window *w, uint64_t need)
 	uint64_t want = need < doubled ? need : doubled;
 	uint32_t old = w->size;
 
-	if (w->fixed || want <= w->size)
+	/* A thirty-second part is worth a step. */
+	if (w->fixed || want < old + (uint64_t)old / 32)
 		return 0;
 	w->size = want > w->cap ? w->cap : (uint32_t)want;
 	return w->size - old;
 }
 
-uint32_t window_consumed(struct window *w, uint32_t n, uint64_t now_us, uint32_t rtt_us)
+/* Where round trips are longer than the least for reasons that more bytes do not change (others' queues, a radio), the rule
+ * below never asks for more. So a window of moderate size that is used up within the round trips there are grows a little, as long
+ * as that pays. Counts the bytes of such a round; returns the size wanted. */
+static uint64_t window_probe(struct window *w, uint32_t n, uint64_t now_us, uint32_t rtt_us)
 {
-	uint32_t grown = 0;
-	uint64_t elapsed;
+	uint64_t took, bytes;
+
+	if (w->round_start_us == 0)
+		w->round_start_us = now_us;
+	w->round_bytes += n;
+	took = now_us > w->round_start_us ? now_us - w->round_start_us : 0;
+	if (took < rtt_us)
+		return 0;
+	bytes = w->round_bytes * rtt_us / took;
+	w->round_bytes = 0;
+	w->round_start_us = now_us;
+	if (w->size >= PROBED_MAX || bytes * 5 / 4 < w->size || bytes / rtt_us < w->paid + w->paid / 10)
+		return 0;
+	w->paid = bytes / rtt_us;
+	return w->size + (uint64_t)w->size / 4;
+}
+
+uint32_t window_consumed(struct window *w, uint32_t n, uint64_t now_us, const struct window_path *path)
+{
+	uint32_t least_us = path->least_rtt_us != 0 ? path->least_rtt_us : RTT_UNKNOWN_US;
+	uint64_t last, before, need, probe;
 
 	w->unconsumed -= min_u32(n, w->unconsumed);
-	if (rtt_us == 0)
-		rtt_us = RTT_UNKNOWN_US;
-	if (rtt_us < RTT_FLOOR_US)
-		rtt_us = RTT_FLOOR_US;
-	if (w->round_start_us == 0) {
-		w->round_start_us = now_us;
+	if (least_us < RTT_FLOOR_US)
+		least_us = RTT_FLOOR_US;
+	window_count(w, n, now_us, least_us);
+	probe = window_probe(w, n, now_us, path->rtt_us > least_us ? path->rtt_us : least_us);
+	if (!window_sink_keeps_up(w, now_us, least_us))
 		return 0;
-	}
-	w->round_bytes += n;
-	elapsed = now_us - w->round_start_us;
-	if (elapsed < rtt_us)
-		return 0;
-	grown = window_grow(w, window_need(w->round_bytes, elapsed, rtt_us));
-	w->round_start_us = now_us;
-	w->round_bytes = 0;
-	return grown;
+	last = window_sum(w, 0);
+	before = window_sum(w, 1);
+	need = last * AHEAD_TENTHS / 10;
+	if (last > before)
+		need += (last - before < last / 2 ? last - before : last / 2) * RISE_TENTHS / 10;
+	return window_grow(w, need > probe ? need : probe);
 }
 
 uint32_t window_grant(struct window *w)

@@ -175,6 +175,26 @@ bool net_set_notsent_lowat(int fd, int bytes)
 #endif
 }
 
+void net_ack_now(int fd)
+{
+#ifdef TCP_QUICKACK
+	int on = 1;
+
+	(void)setsockopt(fd, IPPROTO_TCP, TCP_QUICKACK, &on, sizeof(on));
+#else
+	(void)fd;
+#endif
+}
+
+void net_open_receive_window(int fd, int bytes)
+{
+	int one = 1;
+
+	/* On Linux a socket whose low-water mark is raised gets a buffer that can hold as much, and keeps it. */
+	if (setsockopt(fd, SOL_SOCKET, SO_RCVLOWAT, &bytes, sizeof(bytes)) == 0)
+		(void)setsockopt(fd, SOL_SOCKET, SO_RCVLOWAT, &one, sizeof(one));
+}
+
 int net_receive_buffer(int fd)
 {
 	int v = 0;

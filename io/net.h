@@ -61,10 +61,16 @@ void net_set_tos(int fd, int tos);                       /* IP_TOS or IPV6_TCLAS
 /* Keeps the kernel's queue of unsent bytes short (design 3). False: not here. */
 bool net_set_notsent_lowat(int fd, int bytes);
 size_t net_unsent(int fd);                               /* bytes in that queue; 0 if unknown */
+/* Acknowledges what was read at once, once: a peer whose socket waits for that before it sends on (RFC 896) need not wait for
+ * the kernel's delay too. */
+void net_ack_now(int fd);
+/* Lets the peer's TCP send so many bytes from the start, without ending the kernel's own tuning as SO_RCVBUF does. */
+void net_open_receive_window(int fd, int bytes);
 int net_receive_buffer(int fd);                          /* SO_RCVBUF in bytes, or 0 */
 
-/* Smoothed, of a TCP socket, and at most four times the shortest seen; 0 if unknown. */
-uint32_t net_rtt_us(int fd);
+/* Round trip of a TCP socket, smoothed, and the least of the last minutes: without queues on the way. 0 if unknown. */
+struct net_rtt { uint32_t now_us, least_us; };
+struct net_rtt net_rtt(int fd);
 /* What a TCP socket's sending side does: bytes acknowledged since its beginning, waiting in the system and not sent yet, sent and
  * not acknowledged; bytes a second as the system measured, 0 if it did not. ERR_NONE_FOUND if the system does not tell. */
 struct net_line { uint64_t acked, unsent, inflight, rate; };

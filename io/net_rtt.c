@@ -5,19 +5,18 @@
 
 #include "platform/sockinfo.h"
 
-/* What is measured while bulk data flows holds the queues that it makes itself: a window that followed these would make them longer,
- * and keys typed would wait for them. Four times the shortest round trip leaves room for lines that really vary. */
-enum { OVER_SHORTEST = 4 };
-
-uint32_t net_rtt_us(int fd)
+struct net_rtt net_rtt(int fd)
 {
+	struct net_rtt rtt = { 0 };
 	struct sockinfo info;
 
 	if (sockinfo_tcp(fd, &info) < 0)
-		return 0;
-	if (info.min_rtt_us != 0 && info.min_rtt_us < UINT32_MAX / OVER_SHORTEST && info.rtt_us > OVER_SHORTEST * info.min_rtt_us)
-		return OVER_SHORTEST * info.min_rtt_us;
-	return info.rtt_us;
+		return rtt;
+	rtt.now_us = rtt.least_us = info.rtt_us;
+	/* 0 or all ones: not known yet. */
+	if (info.min_rtt_us != 0 && info.min_rtt_us < info.rtt_us)
+		rtt.least_us = info.min_rtt_us;
+	return rtt;
 }
 
 size_t net_unsent(int fd)

@@ -18,7 +18,6 @@
 
 enum {
 	FILES_MAX = 512,                         /* under way at once */
-	AHEAD_MAX = 8 * 1024 * 1024,             /* no new file is opened while so many bytes of open ones wait */
 	BACKLOG_MAX = 256 * 1024,
 	FDS_KEPT = 64,
 	STATUS_BROKEN = 255
@@ -423,10 +422,12 @@ static uint64_t files_max(const struct copy *c)
 	return max;
 }
 
-/* What is closed may still wait for its last answers, but not without end. */
+/* While what waits in open files fills the path, no more are opened. What is closed may still wait for its last answers, but
+ * not without end. */
 static bool may_start(const struct copy *c)
 {
-	return c->open_files < files_max(c) && c->ahead < AHEAD_MAX && sftp_client_backlog(c->client) < BACKLOG_MAX &&
+	return c->open_files < files_max(c) && c->ahead < c->depth.limit &&
+		sftp_client_backlog(c->client) < BACKLOG_MAX &&
 		sftp_client_backlog(c->client_to) < BACKLOG_MAX && sftp_client_outstanding(c->client_to) < 16384;
 }
 
@@ -623,6 +624,7 @@ void copy_free(struct copy *c)
 	c->meter = NULL;
 	while (c->first != NULL)
 		file_free(c->first);
+	copy_far_free(c);
 	copy_plan_free(c->plan);
 	copy_walker_free(c->walker);
 	copy_lister_free(c->lister);

@@ -235,11 +235,103 @@ void copy_far_finish_dir(struct copy *c, struct copy_dir *d)
 
 /* ---- files */
 
+struct copy_early {
+	struct copy *copy;
+	char *path;
+	sftp_reply_fn *fn;               /* of the file that waits for the answer */
+	void *ctx;
+	bool answered;
+	struct sftp_result result;       /* what it shows lies here: */
+	uint8_t handle[SFTP_HANDLE_MAX];
+	char text[300];
+};
+
+static void early_free(struct copy_early *e)
+{
+	e->copy->early = NULL;
+	free(e->path);
+	free(e);
+}
+
+static void early_close(struct copy_early *e)
+{
+	if (e->answered && e->result.status == SFTP_OK)
+		sftp_client_handle(e->copy->client_to, SFTP_CLOSE, e->result.handle, NULL, NULL);
+	early_free(e);
+}
+
+static void on_early_opened(void *ctx, const struct sftp_result *r)
+{
+	struct copy_early *e = ctx;
+	size_t n = r->message.n < sizeof e->text ? r->message.n : sizeof e->text;
+
+	copy_wait_end(e->copy);
+	if (e->fn != NULL) {
+		sftp_reply_fn *fn = e->fn;
+		void *file = e->ctx;
+
+		early_free(e);
+		fn(file, r);
+		return;
+	}
+	e->answered = true;
+	e->result.status = r->status;
+	memcpy(e->text, r->message.p != NULL ? (const char *)r->message.p : "", n);
+	e->result.message = (struct view){ (const uint8_t *)e->text, n };
+	memcpy(e->handle, r->handle.p != NULL ? r->handle.p : (const uint8_t *)"", r->handle.n);
+	e->result.handle = (struct view){ e->handle, r->handle.n };
+}
+
+void copy_far_open_early(struct copy *c, const char *path, const struct sftp_attrs *attrs)
+{
+	struct sftp_attrs a = { .flags = attrs->flags & SFTP_ATTR_MODE, .mode = attrs->mode & 0777 };
+	struct copy_early *e = mem_zalloc(sizeof *e);
+
+	e->copy = c;
+	e->path = mem_strdup(path);
+	c->early = e;
+	copy_wait_begin(c);
+	sftp_client_open(c->client_to, path, SFTP_OPEN_WRITE | SFTP_OPEN_CREAT | SFTP_OPEN_TRUNC, &a, on_early_opened, e);
+}
+
+void copy_far_free(struct copy *c)
+{
+	if (c->early != NULL)
+		early_free(c->early);
+}
+
+/* True: the answer is there or will come. */
+static bool take_early(struct copy *c, const char *path, sftp_reply_fn *fn, void *ctx)
+{
+	struct copy_early *e = c->early, answer;
+
+	if (e == NULL || e->fn != NULL)
+		return false;
+	if (strcmp(path, e->path) != 0) {
+		/* A folder stands there. Should it have been opened all the same, it is closed. */
+		if (e->answered)
+			early_close(e);
+		return false;
+	}
+	e->fn = fn;
+	e->ctx = ctx;
+	if (!e->answered)
+		return true;
+	answer = *e;
+	answer.result.handle.p = answer.handle;
+	answer.result.message.p = (const uint8_t *)answer.text;
+	early_free(e);
+	fn(ctx, &answer.result);
+	return true;
+}
+
 void copy_far_open(struct copy *c, struct copy_file *f, sftp_reply_fn *fn, void *ctx)
 {
 	struct sftp_attrs a = { .flags = f->attrs.flags & SFTP_ATTR_MODE, .mode = f->attrs.mode & 0777 };
 
 	f->outstanding++;
+	if (take_early(c, f->to, fn, ctx))
+		return;
 	sftp_client_open(c->client_to, f->to, SFTP_OPEN_WRITE | SFTP_OPEN_CREAT | SFTP_OPEN_TRUNC, &a, fn, ctx);
 }
 

@@ -96,6 +96,7 @@ struct copy_ops {
 struct copy_walker;                      /* copy_walk.c */
 struct copy_lister;                      /* copy_list.c */
 struct copy_plan;                        /* copy_plan.c */
+struct copy_early;                       /* copy_far.c */
 
 struct copy {
 	struct loop *loop;
@@ -110,6 +111,7 @@ struct copy {
 	struct copy_plan *plan;
 	struct copy_walker *walker;
 	struct copy_lister *lister;
+	struct copy_early *early;
 	bool planned, walk_ended, stopped, lost, pump_wanted, told;
 	int status;
 	int status_at_end;               /* not 0: instead of 1 or 0 */
@@ -178,7 +180,9 @@ void copy_far_finish_dir(struct copy *c, struct copy_dir *d);
 void copy_far_open(struct copy *c, struct copy_file *f, sftp_reply_fn *fn, void *ctx);
 void copy_far_close(struct copy *c, struct copy_file *f, struct view handle);    /* with -p sets modes and times */
 void copy_far_plan_target(struct copy *c, void (*then)(struct copy *c, const char *target, bool is_dir));
-void copy_far_plan_free(struct copy *c);
+/* Opens a target beside the question what stands there: taken by the copy_far_open of that path, else closed again. */
+void copy_far_open_early(struct copy *c, const char *path, const struct sftp_attrs *a);
+void copy_far_free(struct copy *c);
 /* "" is ".", ~ and ~/x are relative to the home; NULL if the server must expand it (~user). Allocated. */
 char *copy_far_plain_path(const char *path);
 typedef void copy_path_fn(void *ctx, char *path);        /* path goes to the callee; NULL: failed, has been said */

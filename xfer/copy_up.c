@@ -21,10 +21,35 @@ static void up_target(struct copy *c, const char *target, bool is_dir)
 	copy_planned(c);
 }
 
+/* One file to a name: unless a folder has that name, this is what will be opened, and a folder cannot be. The question and the
+ * open take one round trip together where requests are served in order. */
+static void up_open_early(struct copy *c)
+{
+	const char *target = c->job.target, *last = strrchr(target, '/');
+	char *path;
+	struct stat st;
+	struct sftp_attrs a;
+
+	last = last != NULL ? last + 1 : target;
+	if (!c->o.known_server || c->job.sources.count != 1 || c->job.target_must_be_dir || *last == '\0' || *last == '~' ||
+	    strcmp(last, ".") == 0 || strcmp(last, "..") == 0)
+		return;
+	/* Nothing is made there for a file that cannot be read here. */
+	if (stat(c->job.sources.v[0], &st) < 0 || !S_ISREG(st.st_mode) || access(c->job.sources.v[0], R_OK) < 0)
+		return;
+	path = copy_far_plain_path(target);
+	if (path == NULL)
+		return;
+	a = sftp_attrs_of_stat(&st);
+	copy_far_open_early(c, path, &a);
+	free(path);
+}
+
 static void up_plan(struct copy *c)
 {
 	c->walker = copy_walker_new(c);
 	copy_far_plan_target(c, up_target);
+	up_open_early(c);
 }
 
 static void close_local(struct copy_file *f)

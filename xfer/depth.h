@@ -18,7 +18,9 @@ struct depth {
 	unsigned flat_rounds;            /* full rounds in a row that brought nothing */
 };
 
-enum { DEPTH_START = 2 * 1024 * 1024, DEPTH_MAX = 64 * 1024 * 1024 };
+/* A request under way costs neither side more than its own few bytes: what was sent and is not read is bounded by the window, and
+ * answers are made as they can leave. So the start is what fills most paths from the first round trip on. */
+enum { DEPTH_START = 16 * 1024 * 1024, DEPTH_MAX = 256 * 1024 * 1024 };
 
 void depth_init(struct depth *d, uint64_t start, uint64_t max);
 void depth_sent(struct depth *d, uint64_t now_us, uint64_t bytes);

@@ -13,6 +13,8 @@
 #   true-40 true-20                                                    ssh host true: 40 in a row (ms each), 20 at once (ms for all)
 #   idle                                                               memory (PSS, KiB) of a session that idles, both sides together
 #   wan:RTT[:LOSS]         scp up and down over 1 Gbit/s with that round trip in ms and loss in percent, nc on the same link beside it
+#   wan-big:RTT[:LOSS] wan-stock:RTT[:LOSS] wan-small:RTT wan-true:RTT  there, in ms: the file with ours, nc and stock in turn; with a stock
+#                          program at one end; 100 files of 4 KiB; ssh host true (wan_cases.sh; WAN_ONLY chooses among the rows)
 #   wan                                                                RTT 10, 50, 100, 200 ms, loss 0 and 0.1 %
 #   pump                                                               the least work that moves the file: the physical limit
 #
@@ -257,6 +259,8 @@ wan() {
 	bench_serve ours && bench_serve stock
 }
 
+. "$here/wan_cases.sh"
+
 if [ -n "$csv" ] && { [ -z "$append" ] || [ ! -s "$csv" ]; }; then
 	echo "case,unit,ours,stock,ratio,cpu_s_per_gb_ours,cpu_s_per_gb_stock,client_mb_ours,server_mb_ours,client_mb_stock,server_mb_stock,others" \
 		>"$csv"
@@ -285,6 +289,7 @@ case_run() {
 	idle) idle ;;
 	wan) for loss in 0 0.1; do for rtt in 10 50 100 200; do wan "wan:$rtt:$loss"; done; done ;;
 	wan:*) wan "$c" ;;
+	wan-*:*) wan_case "$c" ;;
 	pump) pump ;;
 	*) echo "no such case: $c" >&2 ;;
 	esac

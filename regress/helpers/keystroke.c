@@ -78,7 +78,7 @@ static void report(struct run *r)
 		printf("ms %.2f %.2f %.2f  KB between %llu %llu  down %.1f up %.1f MB/s  rtt %.2f ms\n", median, high, most,
 			(unsigned long long)(v[n / 2].bytes / 1024), (unsigned long long)(v[n - 1].bytes / 1024),
 			(double)(r->got - r->start_got) / seconds / 1e6, (double)(r->sent - r->start_sent) / seconds / 1e6,
-			carrier_rtt_us(client_carrier(r->client)) / 1e3);
+			carrier_rtt(client_carrier(r->client)).now_us / 1e3);
 	}
 	loop_stop(r->loop);
 }
