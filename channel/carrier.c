@@ -20,9 +20,9 @@ enum {
 	WRITE_IOV = 64,
 	/* Output that may wait in this process. Large enough to seal and send in batches, small enough to stay in the
 	 * cache; on a slow line it is what the line takes in OUT_MS. */
-	OUT_HIGH_MAX = 512 * 1024,
+	OUT_HIGH_MAX = 768 * 1024,
 	OUT_HIGH_MIN = 12 * 1024,
-	OUT_MS = 10,
+	OUT_MS = 6,
 	/* Output that may wait unsent in the kernel, behind which a key waits too. */
 	UNSENT_MAX = 256 * 1024,
 	UNSENT_MIN = 12 * 1024,

@@ -45,7 +45,7 @@ struct loop *carrier_loop(const struct carrier *c);
 struct net_rtt carrier_rtt(struct carrier *c);
 /* Bytes a second that the socket took lately; 0 if unknown. */
 uint64_t carrier_rate(const struct carrier *c);
-/* How much output may wait in this process before nothing more is pulled: what the line takes in some 10 ms. */
+/* How much output may wait in this process before nothing more is pulled: what the line takes in some 6 ms. */
 size_t carrier_out_high(const struct carrier *c);
 /* Time of the last byte from the peer (clock_mono_ms), for ClientAlive and ServerAlive. */
 uint64_t carrier_last_input_ms(const struct carrier *c);
