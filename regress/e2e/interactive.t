@@ -35,15 +35,12 @@ flat() {
 	ok "$([ -n "$before" ] && [ -n "$after" ] && [ $((after - before)) -le 1024 ] && [ "$after" -le $most_kib ]; echo $?)" \
 		"$1: $before, then $after KiB"
 }
-# client PROGRAM ARGUMENT...: one of ours, whose process is named in $T/client.pid; in the full run behind a line of 100 ms.
+# client OUT PROGRAM ARGUMENT...: one of ours, which writes to OUT by itself and whose process is named in $T/client.pid; in the full
+# run behind a line of 100 ms.
 client() {
-	program=$1
-	shift
-	if [ -n "$FULL" ]; then
-		"$HELPERS/round_trips" -d 50 -r "$T/trips" $server sh -c 'echo $$ >"$0"; exec "$@"' "$T/client.pid" "$program" "$@"
-	else
-		sh -c 'echo $$ >"$0"; exec "$@"' "$T/client.pid" "$program" "$@"
-	fi
+	set -- sh -c 'echo $$ >"$0"; out=$1; shift; exec "$@" >"$out"' "$T/client.pid" "$@"
+	[ -z "$FULL" ] || set -- "$HELPERS/round_trips" -d 50 -r "$T/trips" $server "$@"
+	"$@"
 }
 port=$server rest=2 most_kib=$((32 * 1024))
 [ -z "$FULL" ] || port=@PORT@ rest=60 most_kib=$((160 * 1024))
@@ -55,7 +52,7 @@ mkfifo "$T/slow"
 mkdir "$T/w"
 
 rm -f "$T/client.pid"
-client "$OURS" -F "$T/client.conf" -p $port peer "echo \$\$ >$T/w/pid; exec cat /dev/zero" >"$T/slow" 2>"$T/log" </dev/null &
+client "$T/slow" "$OURS" -F "$T/client.conf" -p $port peer "echo \$\$ >$T/w/pid; exec cat /dev/zero" 2>"$T/log" </dev/null &
 track $!
 exec 3<"$T/slow"
 head -c 100000000 <&3 >/dev/null
@@ -69,8 +66,8 @@ kill "$(cat "$T/client.pid")"
 exec 3<&-
 
 rm -f "$T/w/pid" "$T/client.pid"
-client "$OURS" -F "$T/client.conf" -p $port peer "head -c 100000000 >/dev/null; echo \$\$ >$T/w/pid; exec sleep 200" \
-	</dev/zero >/dev/null 2>"$T/log" &
+client /dev/null "$OURS" -F "$T/client.conf" -p $port peer "head -c 100000000 >/dev/null; echo \$\$ >$T/w/pid; exec sleep 200" \
+	</dev/zero 2>"$T/log" &
 track $!
 wait_until 60 test -s "$T/w/pid"
 pid=$(cat "$T/client.pid") session=$(parent_of "$(cat "$T/w/pid")")
@@ -84,7 +81,7 @@ kill "$pid"
 # A server that is stopped altogether.
 truncate -s 1G "$T/sparse"
 rm -f "$T/client.pid"
-client "$OUR_SCP" -F "$T/client.conf" -P $port "$T/sparse" peer:/dev/null >/dev/null 2>"$T/log" </dev/null &
+client /dev/null "$OUR_SCP" -F "$T/client.conf" -P $port "$T/sparse" peer:/dev/null 2>"$T/log" </dev/null &
 track $!
 wait_until 20 test -s "$T/client.pid"
 pid=$(cat "$T/client.pid")
