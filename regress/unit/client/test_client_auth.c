@@ -348,9 +348,11 @@ static void rsa_algorithms(void **state)
 		{ "rsa-sha2-256", "", "rsa-sha2-256" },
 		{ "rsa-sha2-256,rsa-sha2-512", "PubkeyAcceptedAlgorithms rsa-sha2-256", "rsa-sha2-256" },
 		{ "ssh-rsa,ssh-ed25519", "", NULL },
-		{ "ssh-rsa", "PubkeyAcceptedAlgorithms +ssh-rsa", "ssh-rsa" },
 		{ NULL, "", NULL },
+#ifdef WITH_LEGACY_CIPHERS
+		{ "ssh-rsa", "PubkeyAcceptedAlgorithms +ssh-rsa", "ssh-rsa" },
 		{ NULL, "PubkeyAcceptedAlgorithms +ssh-rsa", "ssh-rsa" },
+#endif
 		{ "rsa-sha2-512", "PubkeyAcceptedAlgorithms ssh-ed25519", NULL },
 		{ "rsa-sha2-512", "RequiredRSASize 3072", NULL },
 	};
