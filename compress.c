@@ -166,7 +166,7 @@ static const struct compress_prior zlib_prior[COMPRESS_LEVELS + 1] = {
 static const struct compress_alg algs[] = {
 	{ "zlib@openssh.com", false, STORED_HEAD, STORED_MAX, &codec_zlib, zlib_prior },
 	{ "zlib@wirespeed", true, 1, SIZE_MAX, &codec_deflate, zlib_prior },
-#ifdef WS_ZSTD
+#ifdef HAVE_LIBZSTD
 	{ "zstd@wirespeed", true, 1, SIZE_MAX, &compress_zstd, compress_zstd_prior },
 #endif
 };

@@ -71,7 +71,7 @@ struct compress_codec {
 	void (*open_free)(void *s);
 	int (*open)(void *s, struct compress_step *t, const char **why);         /* negative: damaged */
 };
-#ifdef WS_ZSTD
+#ifdef HAVE_LIBZSTD
 extern const struct compress_codec compress_zstd;
 extern const struct compress_prior compress_zstd_prior[COMPRESS_LEVELS + 1];
 #endif

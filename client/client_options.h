@@ -143,6 +143,7 @@ struct client_options {
 	/* our own */
 	bool none_switch_from_file, none_switch_fallback, peer_memory;
 	int compression_mode;                    /* AUTO FIXED */
+	bool compression_zstd;
 	int cipher_preference;                   /* DEFAULT FASTEST */
 };
 

@@ -20,6 +20,7 @@
 #include "client/none_switch.h"
 #include "client/peer_memory.h"
 #include "client/speed_memory.h"
+#include "compress.h"
 #include "config.h"
 #include "io/loop.h"
 #include "io/net.h"
@@ -530,7 +531,8 @@ static void client_proposal(struct client *c, struct proposal *p)
 	const char *ciphers = c->cipher_order ? c->cipher_order : o->ciphers.names;
 	const char *macs = c->mac_order ? c->mac_order : o->macs.names;
 	/* Names of our own say nothing to others, who pass them over (RFC 4251 §6). */
-	const char *compress = o->compression ? "zlib@wirespeed,zlib@openssh.com,none" : "none,zlib@openssh.com";
+	const char *compress = o->compression ? !o->compression_zstd || compress_at(2) == NULL ?
+		"zlib@wirespeed,zlib@openssh.com,none" : "zstd@wirespeed,zlib@wirespeed,zlib@openssh.com,none" : "none,zlib@openssh.com";
 
 	proposal_set(p, PROPOSAL_KEX, o->kex_algorithms.names);
 	set_take(p, PROPOSAL_HOST_KEY, hostkey_order(&w));

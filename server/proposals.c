@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include "base/mem.h"
 #include "base/str.h"
+#include "compress.h"
 #include "kex/moduli.h"
 #include "paths.h"
 #include "version.h"
@@ -22,7 +23,8 @@ void server_proposal(const struct server_options *o, const struct host_keys *key
 {
 	char *host_algs = host_keys_algorithms(keys, o->host_key_algorithms.names);
 	/* RFC 4253's plain zlib would run before authentication; it is not offered (design 2). */
-	const char *compress = o->compression ? "none,zlib@openssh.com,zlib@wirespeed" : "none";
+	const char *compress = !o->compression ? "none" : !o->compression_zstd || compress_at(2) == NULL ?
+		"none,zlib@openssh.com,zlib@wirespeed" : "none,zlib@openssh.com,zlib@wirespeed,zstd@wirespeed";
 
 	memset(out, 0, sizeof(*out));
 	proposal_set(out, PROPOSAL_KEX, o->kex_algorithms.names);

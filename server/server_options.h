@@ -138,6 +138,7 @@ struct server_options {
 
 	/* our own */
 	int compression_mode;                    /* AUTO FIXED */
+	bool compression_zstd;
 	int cipher_preference;                   /* DEFAULT FASTEST */
 };
 

@@ -26,7 +26,7 @@ if [ ! -x $stock ]; then echo "1..0 # SKIP no stock ssh"; exit 0; fi
 
 # Keywords of ssh -G whose lines are not compared, and those that only one of the two knows.
 skip='forwardx11trusted|gssapi[a-z]*|[a-z]*algorithms|ciphers|macs|warnweakcrypto|obscurekeystroketiming|channeltimeout|revokedhostkeys|securitykeyprovider|logverbose|enableescapecommandline|requiredrsasize|canonicalizePermittedcnames|xauthlocation'
-own='tcprcvbufpoll|hpndisabled|noneswitch|noneenabled|nonemacenabled|fallback|metrics|usemptcp|happyeyes|metricsinterval|fallbackport|happydelay|metricspath|compressionlevel|compressionmode|noneswitchfromfile|noneswitchfallback|peermemory|cipherpreference'
+own='tcprcvbufpoll|hpndisabled|noneswitch|noneenabled|nonemacenabled|fallback|metrics|usemptcp|happyeyes|metricsinterval|fallbackport|happydelay|metricspath|compressionlevel|compressionmode|compressionzstd|noneswitchfromfile|noneswitchfallback|peermemory|cipherpreference'
 
 lines() { grep -vE "^($skip|$own|$1)( |\$)"; }
 
@@ -193,7 +193,7 @@ fi
 if [ -x $stock_sshd ] && [ -x "$sshd" ] && [ -x "$WS_BUILD/ssh-keygen" ] && [ "$(id -u)" = 0 ]; then
 	"$WS_BUILD/ssh-keygen" -q -t ed25519 -N '' -f "$dir/key"
 	sskip='gssapi[a-z]*|kerberos[a-z]*|[a-z]*algorithms|ciphers|macs|channeltimeout|unusedconnectiontimeout|ipqos|persourcepenalt[a-z]*|refuseconnection|revokedkeys|securitykeyprovider|sshd[a-z]*path|pamservicename|usepam|pidfile|modulifile|xauthlocation|permitrootlogin|requiredrsasize|persourcenetblocksize|debianbanner|authorizedkeysfile'
-	sown='hpndisabled|tcprcvbufpoll|noneenabled|nonemacenabled|usemptcp|compressionlevel|compressionmode|cipherpreference'
+	sown='hpndisabled|tcprcvbufpoll|noneenabled|nonemacenabled|usemptcp|compressionlevel|compressionmode|compressionzstd|cipherpreference'
 	slines() { tr 'A-Z' 'a-z' | grep -vE "^($sskip|$sown)( |\$)"; }
 	same_server() { # NAME ARGS...
 		name=$1; shift

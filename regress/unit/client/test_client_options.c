@@ -112,7 +112,7 @@ static bool is_own(const char *line)
 {
 	static const char *const own[] = {
 		"tcprcvbufpoll", "hpndisabled", "noneswitch", "noneenabled", "nonemacenabled", "fallback", "metrics", "usemptcp",
-		"happyeyes", "metricsinterval", "fallbackport", "happydelay", "metricspath", "compressionlevel", "compressionmode",
+		"happyeyes", "metricsinterval", "fallbackport", "happydelay", "metricspath", "compressionlevel", "compressionmode", "compressionzstd",
 		"noneswitchfromfile", "noneswitchfallback", "peermemory", "cipherpreference"
 	};
 	size_t i, n = strcspn(line, " ");
@@ -174,7 +174,7 @@ static void test_golden(void **state)
 		p += n + 1;
 	}
 	assert_string_equal(p, "");
-	assert_int_equal(own, 19);
+	assert_int_equal(own, 20);
 	free(want);
 	str_list_clear(&lines);
 	client_options_clear(&o);

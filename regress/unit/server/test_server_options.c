@@ -139,7 +139,7 @@ static bool line_is(const char *line, const char *const *names, size_t count)
 static void test_golden(void **state)
 {
 	static const char *const own[] = {
-		"HPNDisabled", "TcpRcvBufPoll", "NoneEnabled", "NoneMacEnabled", "UseMPTCP", "CompressionLevel", "CompressionMode",
+		"HPNDisabled", "TcpRcvBufPoll", "NoneEnabled", "NoneMacEnabled", "UseMPTCP", "CompressionLevel", "CompressionMode", "CompressionZstd",
 		"CipherPreference"
 	};
 	static const char *const lists[] = {
