@@ -271,10 +271,15 @@ if [ -x "$OUR_SCP" ]; then
 	}
 	trips ours
 	there=/tmp/ws-trips.$$
-	copies ours 7 "$T/small" "peer:$there" "ours, a file up"
-	copies ours 7 "peer:$there" "$T/back" "ours, a file down"
+	copies ours 5 "$T/small" "peer:$there" "ours, a file up"
+	copies ours 6 "peer:$there" "$T/back" "ours, a file down"
 	cmp "$T/small" "$T/back"
 	ok $? "it is the same" "$T/err"
+	# Where a folder stands, the open that went ahead is refused, and nothing else comes of it.
+	mkdir "$T/folder" && chmod 777 "$T/folder"
+	copies ours 6 "$T/small" "peer:$T/folder" "ours, a file up into a folder"
+	cmp "$T/small" "$T/folder/small" && [ "$(ls -A "$T/folder")" = small ]
+	ok $? "it lies there, alone" "$T/err"
 	rm -f "$there"
 fi
 
