@@ -138,7 +138,7 @@ cell_bytes() {
 copy() {
 	local i=$1 kind=ours begin end verbose=-q
 	case $3 in stock-*) kind=stock ;; esac
-	case $3 in *auto | zstd) verbose=-v ;; esac
+	case $3 in *auto | zstd) verbose=${VERBOSE:--v} ;; esac
 	rm -f "$work/far/copy.$i"
 	begin=$EPOCHREALTIME
 	# shellcheck disable=SC2046
