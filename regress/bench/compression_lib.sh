@@ -60,6 +60,7 @@ serve() {
 	printf '%s\n' "ListenAddress 10.78.$i.1" "HostKey $work/host_key" "AuthorizedKeysFile $work/authorized_keys" \
 		"PidFile $work/sshd.$i.$kind.pid" "StrictModes no" "PermitRootLogin yes" "MaxStartups 100" "UsePAM no" \
 		"Subsystem sftp internal-sftp" "Ciphers $3" >"$work/sshd.$i.$kind.conf"
+	[ $kind = stock ] || echo "CompressionZstd yes" >>"$work/sshd.$i.$kind.conf"   # used where the client offers it
 	mkdir -p /run/sshd
 	: >"$log"
 	ip netns exec "wsc$$-b$i" "$binary" -D -e -f "$work/sshd.$i.$kind.conf" -p "$(port_of $kind)" 2>"$log" &
@@ -83,8 +84,8 @@ stop_servers() {
 level_options() {
 	case $1 in
 	off | stock-off) echo "-oCompression=no" ;;
-	auto | stock-auto) echo "-oCompression=yes -oCompressionMode=auto ${NO_ZSTD:-}" ;;
-	zstd) echo "-oCompression=yes -oCompressionMode=auto ${WITH_ZSTD:-}" ;;
+	auto | stock-auto) echo "-oCompression=yes -oCompressionMode=auto" ;;
+	zstd) echo "-oCompression=yes -oCompressionMode=auto -oCompressionZstd=yes" ;;
 	*) echo "-oCompression=yes -oCompressionMode=fixed -oCompressionLevel=$1" ;;
 	esac
 }
