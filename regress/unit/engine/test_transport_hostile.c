@@ -631,7 +631,7 @@ static void what_is_not_built_in_is_not_agreed(void **state)
 	assert_string_equal(transport_peer_proposal(p.end[0].t)->list[PROPOSAL_CIPHER_C2S], "aes128-ctr");
 	pair_close(&p);
 	pair_init(&p, "ssh-ed25519");
-	pair_set(&p, PROPOSAL_KEX, "diffie-hellman-group1-sha1");
+	pair_set(&p, PROPOSAL_KEX, "mlkem768nistp256-sha256");
 	pair_open(&p);
 	pair_run(&p);
 	assert_int_equal(p.end[1].result, ERR_USAGE);
