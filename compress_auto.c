@@ -165,13 +165,19 @@ void compress_auto_raw(struct compress_auto *a, size_t n)
 	a->explore_left -= n < a->explore_left ? n : a->explore_left;
 }
 
+/* On a slow line packing in vain costs no time, but a payload that goes raw unseen may have been worth packing. */
+static bool gate_matters(const struct compress_auto *a, double cost_ns)
+{
+	return a->line <= 0 || cost_ns + a->b + a->w > 0.5e9 / a->line;
+}
+
 void compress_auto_packed(struct compress_auto *a, size_t in, size_t out, uint64_t ns)
 {
 	a->moved_in += in;
 	a->moved_out += out;
 	a->pack_ns += ns;
 	if (in >= GATE_BYTES && (double)out > gate_shut * (double)in) {
-		a->gated = true;
+		a->gated = gate_matters(a, (double)ns / (double)in);
 		return;          /* what does not shrink says nothing about what does */
 	}
 	a->live_in += in;
@@ -324,27 +330,27 @@ static void line_was_free(struct compress_auto *a, uint64_t us, uint64_t bytes)
 	a->free_us = a->free_bytes = 0;
 }
 
-static void explore_end(struct compress_auto *a, uint64_t now_us)
+static void explore_end(struct compress_auto *a, uint64_t now_us, uint64_t rate)
 {
 	if (a->explore_us >= SLICE_US && a->explore_bytes >= WINDOW_BYTES)
 		set_line(a, (double)a->explore_bytes * 1e6 / (double)a->explore_us);
-	else if (a->explore_left == 0)
-		a->line = 0;     /* it took the burst before anybody could look */
+	else if (a->explore_left == 0 && (rate == 0 || (double)rate > 2 * a->line))
+		a->line = 0;     /* it took the burst before anybody could look, and a queue on the way did not only hide it */
 	a->exploring = false;
 	a->explore_left = 0;
 	a->explore_at_us = now_us + EXPLORE_US;
 }
 
 /* A burst is on its way: how fast does it leave? */
-static void explore(struct compress_auto *a, uint64_t now_us, uint64_t us, uint64_t bytes, bool busy)
+static void explore(struct compress_auto *a, const struct compress_line *l, uint64_t us, uint64_t bytes, bool busy)
 {
 	/* From the first look behind the burst on. */
 	if (busy && a->explore_out) {
 		a->explore_us += us;
 		a->explore_bytes += bytes;
 	}
-	if ((a->explore_out && !busy) || now_us >= a->explore_end_us || a->explore_us >= WINDOW_US)
-		explore_end(a, now_us);
+	if ((a->explore_out && !busy) || l->now_us >= a->explore_end_us || a->explore_us >= WINDOW_US)
+		explore_end(a, l->now_us, l->rate);
 	a->explore_out = a->explore_left == 0;
 }
 
@@ -453,7 +459,7 @@ void compress_auto_line(struct compress_auto *a, const struct compress_line *l)
 	if (a->budget_ns > BUDGET_MAX_NS)
 		a->budget_ns = BUDGET_MAX_NS;
 	if (a->exploring)
-		explore(a, l->now_us, us, bytes, busy);
+		explore(a, l, us, bytes, busy);
 	else if (busy)
 		line_was_busy(a, us, bytes);
 	else
@@ -486,4 +492,10 @@ size_t compress_auto_swell(const struct compress_auto *a)
 void compress_auto_shares(const struct compress_auto *a, struct compress_shares *out)
 {
 	*out = a->shares;
+}
+
+void compress_auto_look(const struct compress_auto *a, struct compress_view *out)
+{
+	*out = (struct compress_view){ .level = a->now, .gated = a->gated, .line = a->line, .cost_ns = cost_of(a, a->now),
+		.rest = rest_of(a, a->now), .other_ns = a->b + a->w * rest_of(a, a->now) };
 }

@@ -44,4 +44,8 @@ struct compress_shares {
 };
 void compress_auto_shares(const struct compress_auto *a, struct compress_shares *out);
 
+/* What it goes by now, for the log. */
+struct compress_view { int level; bool gated; double line, cost_ns, rest, other_ns; };
+void compress_auto_look(const struct compress_auto *a, struct compress_view *out);
+
 #endif

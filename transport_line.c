@@ -12,6 +12,21 @@
 
 enum { POLL_US = 1000 };
 
+/* Each change of the level, with what it was decided by. */
+static void log_change(struct transport *t, const struct compress_auto *c, uint64_t now_us)
+{
+	struct compress_view v;
+
+	compress_auto_look(c, &v);
+	if (v.level == t->line_level && v.gated == t->line_gated)
+		return;
+	t->line_level = v.level;
+	t->line_gated = v.gated;
+	log_debug2("compression: level %d%s from byte %llu on, at %.3f s; line %.0f KB/s, packing %.1f ns a byte to %.0f%%, all else %.1f ns",
+		v.level, v.gated ? ", held back" : "", (unsigned long long)packet_packed(t->packet, PACKET_OUT).in,
+		(double)now_us / 1e6, v.line / 1000, v.cost_ns, v.rest * 100, v.other_ns);
+}
+
 void transport_line_told(struct transport *t, const struct transport_line *l)
 {
 	struct compress_auto *c = packet_compress_auto(t->packet);
@@ -19,8 +34,10 @@ void transport_line_told(struct transport *t, const struct transport_line *l)
 		.inflight = l->inflight, .rate = l->rate, .cpu_ns = clock_thread_ns(), .now_us = l->now_us };
 
 	t->line_away = l->unsent + l->inflight != 0;
-	if (c != NULL)
-		compress_auto_line(c, &line);
+	if (c == NULL)
+		return;
+	compress_auto_line(c, &line);
+	log_change(t, c, l->now_us);
 }
 
 uint64_t transport_line_due(const struct transport *t)

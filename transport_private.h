@@ -65,6 +65,8 @@ struct transport {
 	char *disconnect_text;
 	uint64_t trim_ms;
 	bool line_away;                  /* not all that left has been acknowledged */
+	int line_level;                          /* of what is sent, as last logged */
+	bool line_gated;
 };
 
 /* Ends the connection: records the error, and queues DISCONNECT with text if reason is not 0. Returns code. */
