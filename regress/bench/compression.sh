@@ -59,7 +59,7 @@ links_begin || exit 1
 known=$("$build/ssh" -Q cipher)
 has_level() {
 	case $1 in
-	zstd) "$build/ssh" -Q compression 2>/dev/null | grep -q zstd ;;
+	zstd) ldd "$build/ssh" 2>/dev/null | grep -q zstd ;;
 	*) true ;;
 	esac
 }
