@@ -292,7 +292,7 @@ int deflater_enter_raw(struct deflater *d, struct view in, uint8_t *out, size_t 
 	int r;
 
 	*n = 0;
-	if (d->stream != NULL) {
+	if (d->stream != NULL || in.n > STORED_MAX) {
 		r = pack(d, 1, &t, true);
 		*n = room - t.out_n;
 		return r;

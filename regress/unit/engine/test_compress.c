@@ -160,6 +160,31 @@ static void raw_bytes(void **state)
 	deflater_free(d);
 }
 
+/* More than a stored block holds, as the first payload of a stream. */
+static void raw_begins_large(void **state)
+{
+	const struct compress_alg *a = zlib_stock();
+	struct deflater *d = deflater_new(a);
+	struct inflater *i = inflater_new(a);
+	struct buf out = BUF_INIT(LARGE);
+	uint8_t *plain = mem_zalloc(LARGE), *packed = mem_alloc(deflater_bound(LARGE));
+	struct view all = { plain, LARGE }, some = { plain, 100 };
+	size_t n;
+
+	(void)state;
+	assert_true(LARGE > a->raw_max);
+	assert_int_equal(deflater_enter_raw(d, all, packed, deflater_bound(LARGE), &n), 0);
+	receive_payload(i, (struct view){ packed, n }, &out, all);
+	assert_true(deflater_raw_ready(d));
+	n = send_payload(d, a, 0, some, packed);
+	receive_payload(i, (struct view){ packed, n }, &out, some);
+	deflater_free(d);
+	inflater_free(i);
+	buf_free(&out);
+	free(plain);
+	free(packed);
+}
+
 static void probes(void **state)
 {
 	uint8_t *plain = mem_alloc(LARGE), *packed = mem_alloc(deflater_bound(LARGE));
@@ -378,7 +403,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(round_trips),
 		cmocka_unit_test(levels_change),
-		cmocka_unit_test(raw_bytes),
+		cmocka_unit_test(raw_bytes), cmocka_unit_test(raw_begins_large),
 		cmocka_unit_test(probes),
 		cmocka_unit_test(marks),
 		cmocka_unit_test(other_implementation),
