@@ -60,11 +60,14 @@ run "$plain" "a large window" -W 10000000
 limit 60 dbclient -q -y -y -i "$T/db_id" -p "$often" "$LOGIN@127.0.0.1" "cat $T/data; cat $T/data >&2" >"$T/out" 2>"$T/err" </dev/null
 tail -c 8388608 "$T/err" >"$T/err.end"		# after what dbclient itself says
 is "stdout and stderr" "$(sum "$T/out") $(sum "$T/err.end")" "$sum $sum"
-same=0 wanted=$(seq 1 200000 | sha256sum)
-for i in 1 2 3 4 5 6 7 8; do
-	got=$( { limit 60 dbclient -q -y -y -i "$T/db_id" -p "$often" "$LOGIN@127.0.0.1" 'seq 1 200000; exit 7' </dev/null 2>>"$T/log"
+# dbclient (2022.83) may wait for ever once the channel is closed, if keys were exchanged shortly before; with OpenSSH's server
+# as well. Such a run must have brought all of the output too, and is done again.
+same=0 hung=0 wanted=$(seq 1 200000 | sha256sum)
+while [ $same -lt 8 ] && [ $hung -lt 8 ]; do
+	got=$( { limit 10 dbclient -q -y -y -i "$T/db_id" -p "$often" "$LOGIN@127.0.0.1" 'seq 1 200000; exit 7' </dev/null 2>>"$T/log"
 		echo $? >"$T/status"; } | (sleep 0.05; cat) | sha256sum)
-	[ "$got" = "$wanted" ] && [ "$(cat "$T/status")" = 7 ] && same=$((same + 1))
+	[ "$got" = "$wanted" ] || break
+	case $(cat "$T/status") in 7) same=$((same + 1)) ;; 124) hung=$((hung + 1)) ;; *) break ;; esac
 done
 is "all of the output, and the status" $same 8
 if [ -n "$PASSWORD" ]; then
