@@ -152,8 +152,8 @@ static void none_flood(struct hostile *h)
 static void unknown_flood(struct hostile *h)
 {
 	start(h);
-	h->deaf = true;
-	for (unsigned i = 0; i < hostile_n(400000) && h->fd >= 0 && hostile_flush(h, 3000); i += 1000)
+	h->deaf = true;  /* the answers must fill the buffers of both systems first */
+	for (unsigned i = 0; i < hostile_n(2000000) && h->fd >= 0 && hostile_flush(h, 3000); i += 1000)
 		for (int k = 0; k < 1000; k++)
 			bytes(h, 77, "unknown", 7);
 	h->deaf = false;
