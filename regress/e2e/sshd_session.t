@@ -77,6 +77,7 @@ expect "44 88" {} timeout { exit 5 }
 send "echo going to sl''eep; sleep 100\r"
 expect "going to sleep" {} timeout { exit 5 }
 send "\003"
+expect -re {[\$#] \$} {} timeout { exit 6 }
 send "echo after\\_interrupt\r"
 expect "after_interrupt" {} timeout { exit 6 }
 send "exit 5\r"
