@@ -98,14 +98,13 @@ static const struct cipher_alg *find_row(const char *name, size_t n)
 	return NULL;
 }
 
-int cipher_prepare(struct view names, struct err *e)
+int cipher_prepare(const char *names, struct err *e)
 {
-	char *list = view_strdup(names);
-	const char *cursor = list, *name;
+	const char *name;
 	size_t n;
 	int r = 0;
 
-	while (r == 0 && str_next_name(&cursor, &name, &n)) {
+	while (r == 0 && str_next_name(&names, &name, &n)) {
 		const struct cipher_alg *alg = find_row(name, n);
 
 		if (alg == NULL)
@@ -115,7 +114,6 @@ int cipher_prepare(struct view names, struct err *e)
 		if (r == 0 && !is_offered(alg))
 			r = err_set(e, ERR_CRYPTO, "libcrypto does not offer %s", alg->libcrypto_name);
 	}
-	free(list);
 	return r;
 }
 

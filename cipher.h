@@ -31,7 +31,7 @@ const char *cipher_name_at(size_t i);                    /* the same, its name *
 /* Ciphers that are not offered unless they are made ready, since nobody needs them as a rule (crypto_load_legacy): does so
  * for one name, or for all of a comma separated list. Before threads, chroot and sandbox. 0: offered now, as far as these
  * names are known at all; ERR_CRYPTO: not, and the first reason. */
-int cipher_prepare(struct view names, struct err *e);
+int cipher_prepare(const char *names, struct err *e);
 /* The same for all of them, to show what can be had. */
 void cipher_prepare_all(void);
 static inline bool cipher_is_aead(const struct cipher_alg *c) { return c->tag_size != 0; }

@@ -186,6 +186,13 @@ const struct compress_alg *compress_find(struct view name)
 	return NULL;
 }
 
+bool compress_has_zstd(void)
+{
+	static const char name[] = "zstd@wirespeed";
+
+	return compress_find((struct view){ (const uint8_t *)name, sizeof(name) - 1 }) != NULL;
+}
+
 /* ---- packing ---- */
 
 struct deflater {

@@ -30,6 +30,7 @@ struct compress_alg {
 /* NULL: none, or not built in. */
 const struct compress_alg *compress_find(struct view name);
 const struct compress_alg *compress_at(size_t i);        /* NULL past the end */
+bool compress_has_zstd(void);                            /* zstd@wirespeed is built in */
 
 struct deflater;
 struct inflater;

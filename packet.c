@@ -205,7 +205,7 @@ void packet_keep_pace(struct packet *p, enum packet_dir dir, size_t n)
 
 	if (p->workers == NULL || p->share == PACKET_SHARE_ALWAYS || !seal_can_share(s->seal) || !pace_add(&s->pace, n))
 		return;
-	if (pace_step(&s->pace, clock_mono_us(), clock_thread_us()))
+	if (pace_step(&s->pace, clock_mono_us(), clock_thread_ns() / 1000))
 		log_debug2("%s by %u threads: %u %% of the speed of one%s", dir == PACKET_OUT ? "sealing" : "opening",
 			workers_lanes(p->workers), s->pace.gain, s->pace.state == PACE_ON ? "" : ", so one does it");
 }

@@ -22,21 +22,22 @@ struct item { const char *name; size_t n; uint64_t ns; bool legacy; };
 
 /* ---- costs by name ---- */
 
-static struct preference_cost *find(struct preference *p, const char *name, size_t n)
+/* Its place in p; p->count: it has none. */
+static size_t find(const struct preference *p, const char *name, size_t n)
 {
-	for (size_t i = 0; i < p->count; i++)
-		if (str_is(name, n, p->v[i].name))
-			return &p->v[i];
-	return NULL;
+	size_t i = 0;
+
+	while (i < p->count && !str_is(name, n, p->v[i].name))
+		i++;
+	return i;
 }
 
 /* 0: not known. */
 static uint64_t cost_of(const struct preference *p, const char *name, size_t n)
 {
-	for (size_t i = 0; i < p->count; i++)
-		if (str_is(name, n, p->v[i].name))
-			return p->v[i].ns;
-	return 0;
+	size_t i = find(p, name, n);
+
+	return i < p->count ? p->v[i].ns : 0;
 }
 
 static bool is_name(const char *s)
@@ -49,16 +50,15 @@ static bool is_name(const char *s)
 
 bool preference_put(struct preference *p, const char *name, uint64_t ns)
 {
-	struct preference_cost *c = find(p, name, strlen(name));
+	size_t i = find(p, name, strlen(name));
 
 	if (!is_name(name) || strlen(name) >= PREFERENCE_NAME_MAX || ns == 0 || ns > UINT32_MAX)
 		return false;
-	if (c == NULL && p->count == PREFERENCE_COSTS_MAX)
+	if (i == PREFERENCE_COSTS_MAX)
 		return false;
-	if (c == NULL)
-		c = &p->v[p->count++];
-	(void)str_copy(c->name, sizeof(c->name), name);
-	c->ns = (uint32_t)ns;
+	p->count += i == p->count;
+	(void)str_copy(p->v[i].name, sizeof(p->v[i].name), name);
+	p->v[i].ns = (uint32_t)ns;
 	return true;
 }
 
@@ -82,14 +82,14 @@ static void measure_name(struct preference *p, const struct packet_suite *suite,
 	struct preference *done)
 {
 	char *key = mem_strndup(name, n);
-	const struct preference_cost *c = find(p, name, n);
+	uint64_t known = cost_of(p, name, n);
 	struct speed s;
 	uint64_t ns;
 
 	/* What cannot be measured stays unknown. */
 	if (speed_measure(suite, ROUND_US, &s, NULL) == 0) {
 		ns = s.seal_ns + s.open_ns;
-		if (c == NULL || ns < c->ns)
+		if (known == 0 || ns < known)
 			(void)preference_put(p, key, ns);
 	}
 	(void)preference_put(done, key, 1);

@@ -17,14 +17,6 @@ uint64_t clock_mono_us(void)
 	return clock_mono_ns() / 1000;
 }
 
-uint64_t clock_thread_us(void)
-{
-	struct timespec ts;
-
-	(void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
-	return (uint64_t)ts.tv_sec * 1000000 + (uint64_t)ts.tv_nsec / 1000;
-}
-
 uint64_t clock_mono_ms(void)
 {
 	return clock_mono_us() / 1000;

@@ -7,8 +7,7 @@
 uint64_t clock_mono_ms(void);   /* never goes back; unrelated to the date */
 uint64_t clock_mono_us(void);
 uint64_t clock_mono_ns(void);
-uint64_t clock_thread_us(void); /* processor time of the calling thread; a system call */
-uint64_t clock_thread_ns(void); /* of the processor, spent by this thread */
+uint64_t clock_thread_ns(void); /* processor time of the calling thread; a system call */
 int64_t clock_wall(void);       /* seconds since 1970 */
 
 #endif

@@ -205,3 +205,13 @@ int str_next_line(const char **at, size_t *left, char *line, size_t size)
 	*at = end + 1;
 	return 1;
 }
+
+size_t str_each_line(const char *at, size_t left, struct str_line_room room, bool (*take)(void *ctx, char *line), void *ctx)
+{
+	int r;
+
+	for (size_t number = 1; (r = str_next_line(&at, &left, room.line, room.size)) != 0; number++)
+		if (r < 0 || !take(ctx, room.line))
+			return number;
+	return 0;
+}

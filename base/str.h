@@ -49,12 +49,18 @@ char *str_escape_terminal(const void *p, size_t n);
 char *str_base64_encode(const void *p, size_t n);
 long str_base64_decode(const char *s, size_t n, uint8_t *out) MUST_USE;
 char *str_hex(const void *p, size_t n);                  /* lower case, allocated */
+int str_hex_digit(char c);                               /* either case; negative if it is none */
 /* The other way: exactly n bytes in 2n lower case digits, and nothing behind them. */
 bool str_unhex(const char *s, void *out, size_t n);
 
 /* Takes the next line off the *left bytes at *at, without its newline, as a string of its own. 1; 0 at the end; ERR_PEER if there
  * is no newline, a NUL, or no room for it in `size` bytes. */
 int str_next_line(const char **at, size_t *left, char *line, size_t size) MUST_USE;
+
+/* Each line of it to take(), which may cut the line up and returns whether it is understood. 0, or the number, from 1 on, of the
+ * first that is not, or that str_next_line refuses. line: size bytes of room. */
+struct str_line_room { char *line; size_t size; };
+size_t str_each_line(const char *at, size_t left, struct str_line_room room, bool (*take)(void *ctx, char *line), void *ctx);
 
 /* "1h30m", "90", "1w": seconds (spec options-client 1, times). ERR_USAGE if malformed or over UINT32_MAX. */
 int str_to_seconds(const char *s, uint64_t *out) MUST_USE;

@@ -136,6 +136,11 @@ static int hex_digit(char c)
 	return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
+int str_hex_digit(char c)
+{
+	return hex_digit(c >= 'A' && c <= 'F' ? (char)(c | 0x20) : c);
+}
+
 bool str_unhex(const char *s, void *out, size_t n)
 {
 	uint8_t *bytes = out;

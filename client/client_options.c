@@ -17,11 +17,6 @@
 
 /* ---- algorithms that this build knows */
 
-static int cipher_make_ready(const char *name, struct err *e)
-{
-	return cipher_prepare((struct view){ (const uint8_t *)name, strlen(name) }, e);
-}
-
 static const char *kex_defaults(void)
 {
 	return proposal_default_kex(false);
@@ -39,7 +34,7 @@ static const char *ca_key_defaults(void)
 
 const struct conf_alg_kind client_kind_ciphers = {
 	.what = "cipher", .built_at = cipher_name_at, .unbuilt = conf_unbuilt_ciphers,
-	.defaults = proposal_default_ciphers, .prepare = cipher_make_ready,
+	.defaults = proposal_default_ciphers, .prepare = cipher_prepare,
 	.none_hint = "cipher none cannot be chosen here: it is switched to after authentication, by NoneEnabled and "
 		"NoneSwitch"
 };

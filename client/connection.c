@@ -531,7 +531,7 @@ static void client_proposal(struct client *c, struct proposal *p)
 	const char *ciphers = c->cipher_order ? c->cipher_order : o->ciphers.names;
 	const char *macs = c->mac_order ? c->mac_order : o->macs.names;
 	/* Names of our own say nothing to others, who pass them over (RFC 4251 §6). */
-	const char *compress = o->compression ? !o->compression_zstd || compress_at(2) == NULL ?
+	const char *compress = o->compression ? !o->compression_zstd || !compress_has_zstd() ?
 		"zlib@wirespeed,zlib@openssh.com,none" : "zstd@wirespeed,zlib@wirespeed,zlib@openssh.com,none" : "none,zlib@openssh.com";
 
 	proposal_set(p, PROPOSAL_KEX, o->kex_algorithms.names);

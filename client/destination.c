@@ -16,15 +16,6 @@ void destination_clear(struct destination *d)
 	*d = (struct destination){ 0 };
 }
 
-static int hex_digit(char c)
-{
-	const char *digits = "0123456789abcdef", *at = c ? strchr(digits, c | 0x20) : NULL;
-
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	return at && at - digits >= 10 ? (int)(at - digits) : -1;
-}
-
 /* %-decoding in place (RFC 3986 §2.1); no NUL may come out. */
 static int percent_decode(char *s)
 {
@@ -35,7 +26,7 @@ static int percent_decode(char *s)
 			*out++ = *s;
 			continue;
 		}
-		int high = hex_digit(s[1]), low = high < 0 ? -1 : hex_digit(s[2]);
+		int high = str_hex_digit(s[1]), low = high < 0 ? -1 : str_hex_digit(s[2]);
 
 		if (low < 0 || (high == 0 && low == 0))
 			return ERR_USAGE;

@@ -100,10 +100,20 @@ static bool take_head(struct peer_memory *m, char *line)
 		str_unhex(f[2], m->salt, sizeof(m->salt));
 }
 
+static bool add_line(void *ctx, char *line)
+{
+	struct peer_memory *m = ctx;
+
+	if (m->count == PEER_MEMORY_RECORDS_MAX || !take_record(&m->v[m->count], line))
+		return false;
+	m->count++;
+	return true;
+}
+
 int peer_memory_parse(struct peer_memory *m, const char *text, size_t n, struct err *e)
 {
 	char line[LINE_MAX_BYTES];
-	int r;
+	size_t bad;
 
 	*m = (struct peer_memory){ .salted = true };
 	if (str_next_line(&text, &n, line, sizeof(line)) != 1 || !take_head(m, line)) {
@@ -111,16 +121,10 @@ int peer_memory_parse(struct peer_memory *m, const char *text, size_t n, struct 
 		return err_set(e, ERR_PEER, "not a file of this kind and version");
 	}
 	m->v = mem_array(PEER_MEMORY_RECORDS_MAX, sizeof(*m->v));
-	while ((r = str_next_line(&text, &n, line, sizeof(line))) == 1) {
-		if (m->count == PEER_MEMORY_RECORDS_MAX || !take_record(&m->v[m->count], line)) {
-			r = -1;
-			break;
-		}
-		m->count++;
-	}
-	if (r == 0)
+	bad = str_each_line(text, n, (struct str_line_room){ line, sizeof(line) }, add_line, m);
+	if (bad == 0)
 		return 0;
-	err_set(e, ERR_PEER, "line %zu is not understood", m->count + 2);
+	err_set(e, ERR_PEER, "line %zu is not understood", bad + 1);
 	peer_memory_clear(m);
 	return ERR_PEER;
 }

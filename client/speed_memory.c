@@ -43,25 +43,29 @@ static bool take_line(struct speed_line *out, char *line)
 	return true;
 }
 
+static bool add_line(void *ctx, char *line)
+{
+	struct speed_memory *m = ctx;
+
+	if (m->count == SPEED_MEMORY_LINES_MAX || !take_line(&m->v[m->count], line))
+		return false;
+	m->count++;
+	return true;
+}
+
 int speed_memory_parse(struct speed_memory *m, const char *text, size_t n, struct err *e)
 {
 	char line[LINE_MAX_BYTES];
-	int r;
+	size_t bad;
 
 	*m = (struct speed_memory){ .count = 0 };
 	if (str_next_line(&text, &n, line, sizeof(line)) != 1 || strcmp(line, HEAD) != 0)
 		return err_set(e, ERR_PEER, "not a file of this kind and version");
 	m->v = mem_array(SPEED_MEMORY_LINES_MAX, sizeof(*m->v));
-	while ((r = str_next_line(&text, &n, line, sizeof(line))) == 1) {
-		if (m->count == SPEED_MEMORY_LINES_MAX || !take_line(&m->v[m->count], line)) {
-			r = -1;
-			break;
-		}
-		m->count++;
-	}
-	if (r == 0)
+	bad = str_each_line(text, n, (struct str_line_room){ line, sizeof(line) }, add_line, m);
+	if (bad == 0)
 		return 0;
-	err_set(e, ERR_PEER, "line %zu is not understood", m->count + 2);
+	err_set(e, ERR_PEER, "line %zu is not understood", bad + 1);
 	speed_memory_clear(m);
 	return ERR_PEER;
 }

@@ -121,14 +121,6 @@ static bool number_of(struct view v, unsigned *out)
 	return true;
 }
 
-static int hex_digit(uint8_t c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	c |= 0x20;
-	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 /* Appends the magnitude that hex digits spell, without leading zeros. */
 static bool put_hex(struct buf *out, struct view hex)
 {
@@ -137,7 +129,7 @@ static bool put_hex(struct buf *out, struct view hex)
 	for (; hex.n != 0 && hex.p[0] == '0'; hex.n--)
 		hex.p++;
 	for (size_t i = 0; i < hex.n; i++) {
-		int digit = hex_digit(hex.p[i]);
+		int digit = str_hex_digit((char)hex.p[i]);
 
 		if (digit < 0)
 			return false;
@@ -155,13 +147,13 @@ static unsigned hex_bits(struct view hex)
 	int first;
 
 	for (size_t i = 0; i < hex.n; i++)
-		if (hex_digit(hex.p[i]) < 0)
+		if (str_hex_digit((char)hex.p[i]) < 0)
 			return 0;
 	for (; hex.n != 0 && hex.p[0] == '0'; hex.n--)
 		hex.p++;
 	if (hex.n == 0)
 		return 0;
-	first = hex_digit(hex.p[0]);
+	first = str_hex_digit((char)hex.p[0]);
 	for (bits = 4; (first >> (bits - 1)) == 0; bits--)
 		;
 	return (unsigned)(hex.n - 1) * 4 + bits;

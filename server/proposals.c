@@ -23,7 +23,7 @@ void server_proposal(const struct server_options *o, const struct host_keys *key
 {
 	char *host_algs = host_keys_algorithms(keys, o->host_key_algorithms.names);
 	/* RFC 4253's plain zlib would run before authentication; it is not offered (design 2). */
-	const char *compress = !o->compression ? "none" : !o->compression_zstd || compress_at(2) == NULL ?
+	const char *compress = !o->compression ? "none" : !o->compression_zstd || !compress_has_zstd() ?
 		"none,zlib@openssh.com,zlib@wirespeed" : "none,zlib@openssh.com,zlib@wirespeed,zstd@wirespeed";
 
 	memset(out, 0, sizeof(*out));

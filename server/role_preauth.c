@@ -342,8 +342,7 @@ static int run(struct preauth *p, struct err *e)
 	if (p->loop == NULL || read_setup(p, e) < 0)
 		return ERR_IO;
 	/* Whoever read the configuration has said what cannot be had. */
-	(void)!cipher_prepare((struct view){ (const uint8_t *)p->setup.proposal.list[PROPOSAL_CIPHER_C2S],
-		strlen(p->setup.proposal.list[PROPOSAL_CIPHER_C2S]) }, NULL);
+	(void)!cipher_prepare(p->setup.proposal.list[PROPOSAL_CIPHER_C2S], NULL);
 	crypto_load_no_more();
 	if (*p->setup.moduli_file != '\0')
 		p->moduli = moduli_new(p->setup.moduli_file);

@@ -106,7 +106,7 @@ static int run(struct user *u, struct worker_start *s, struct err *e)
 
 	crypto_init();
 	rand_prepare();
-	(void)!cipher_prepare((struct view){ (const uint8_t *)u->setup.ciphers, strlen(u->setup.ciphers) }, NULL);
+	(void)!cipher_prepare(u->setup.ciphers, NULL);
 	crypto_load_no_more();
 	if (*u->setup.moduli_file != '\0')
 		u->moduli = moduli_new(u->setup.moduli_file);

@@ -23,7 +23,7 @@ static bool is_built(const char *legacy_name)
 #ifdef WITH_LEGACY_CIPHERS
 	if (strstr(legacy_name, "aes") != NULL || strstr(legacy_name, "3des") != NULL)
 		return true;
-	return cipher_prepare(name_view(legacy_name), NULL) == 0;
+	return cipher_prepare(legacy_name, NULL) == 0;
 #else
 	(void)legacy_name;
 	return false;
@@ -35,7 +35,7 @@ static void needs_to_be_prepared(void **state)
 	(void)state;
 	assert_null(cipher_find(name_view("arcfour256")));
 	assert_null(cipher_find(name_view("blowfish-cbc")));
-	assert_int_equal(cipher_prepare(name_view("aes128-ctr,whatever,aes256-gcm@openssh.com"), NULL), 0);
+	assert_int_equal(cipher_prepare("aes128-ctr,whatever,aes256-gcm@openssh.com", NULL), 0);
 	assert_null(cipher_find(name_view("arcfour256")));
 	if (!is_built("arcfour256")) {
 		assert_null(cipher_find(name_view("arcfour256")));
@@ -43,7 +43,7 @@ static void needs_to_be_prepared(void **state)
 	}
 	assert_non_null(cipher_find(name_view("arcfour256")));
 	assert_non_null(cipher_find(name_view("blowfish-cbc")));
-	assert_int_equal(cipher_prepare(name_view("aes128-ctr,arcfour"), NULL), 0);
+	assert_int_equal(cipher_prepare("aes128-ctr,arcfour", NULL), 0);
 }
 
 static void rows(void **state)

@@ -375,7 +375,7 @@ static void cbc_failures_hide(void **state)
 		struct message m;
 		int r;
 
-		if (cipher_prepare(text(ciphers[i / 2]), NULL) < 0 || cipher_find(text(ciphers[i / 2])) == NULL)
+		if (cipher_prepare(ciphers[i / 2], NULL) < 0 || cipher_find(text(ciphers[i / 2])) == NULL)
 			continue;
 		open_ends(&e, ciphers[i / 2], "hmac-sha2-256", false);
 		send_one(e.out, 94, secret, 60);
