@@ -256,6 +256,7 @@ static void usession_free(struct usession *s)
 		}
 	u->session_count--;
 	usession_sftp_free(s);
+	usession_sftp_share(u);
 	loop_child_remove(s->child);
 	loop_timer_remove(s->drain);
 	usession_pty_free(s);
@@ -310,6 +311,7 @@ void usession_new(struct user *u, struct channel *c, struct channel_user *out)
 	s->next = u->sessions;
 	u->sessions = s;
 	u->session_count++;
+	usession_sftp_share(u);
 	*out = (struct channel_user){ .ctx = s, .request = on_request, .sources_ended = on_sources_ended, .closed = on_closed };
 }
 

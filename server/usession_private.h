@@ -1,4 +1,4 @@
-/* server/usession_private.h: one session; for session*.c only. */
+/* server/usession_private.h: one session; for usession*.c only. */
 #ifndef SERVER_USESSION_PRIVATE_H
 #define SERVER_USESSION_PRIVATE_H
 
@@ -38,6 +38,7 @@ struct usession {
 	bool exited, sources_ended, closing;
 	struct loop_timer *drain;        /* the shell is gone, what it wrote is still to be read */
 	struct sftp_server *sftp;
+	bool sftp_may_block;             /* where it started is a network file system or the like */
 	int sftp_status;
 };
 
@@ -49,11 +50,11 @@ void usession_send_exit(struct usession *s, int wait_status);
 void usession_send_status(struct usession *s, uint32_t status);
 void usession_finish_when_done(struct usession *s);
 
-/* session_program.c: descriptors, environment, rc, exec. */
+/* usession_program.c: descriptors, environment, rc, exec. */
 bool usession_start_program(struct usession *s, struct err *e);
 void usession_build_env(struct usession *s);
 
-/* session_pty.c */
+/* usession_pty.c */
 bool usession_pty_request(struct usession *s, struct reader *body);
 bool usession_window_change(struct usession *s, struct reader *body);
 void usession_pty_free(struct usession *s);
@@ -61,8 +62,10 @@ void usession_greet(struct usession *s);           /* Last login, motd */
 void usession_write(struct usession *s, const char *text);         /* to the person: newlines become CR LF on a terminal */
 void usession_write_error(struct usession *s, const char *text);
 
-/* session_sftp.c: SFTP in this process. False: it has to be a child. */
+/* usession_sftp.c: SFTP in this process. False: it has to be a child. */
 bool usession_try_sftp(struct usession *s, const char *command);
 void usession_sftp_free(struct usession *s);
+/* After a session came or went: file calls that may wait hold up nobody but an SFTP session that is alone. */
+void usession_sftp_share(const struct user *u);
 
 #endif

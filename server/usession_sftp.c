@@ -105,6 +105,13 @@ void usession_sftp_free(struct usession *s)
 	s->sftp = NULL;
 }
 
+void usession_sftp_share(const struct user *u)
+{
+	for (struct usession *s = u->sessions; s != NULL; s = s->next)
+		if (s->sftp != NULL)
+			sftp_server_set_slow(s->sftp, s->sftp_may_block || u->session_count > 1);
+}
+
 static bool start_sftp(struct usession *s, const struct sftp_server_options *o)
 {
 	struct user *u = s->u;
@@ -162,7 +169,8 @@ bool usession_try_sftp(struct usession *s, const char *command)
 	start = expand_start(s, o.start_dir);
 	o.start_dir = start;
 	/* File calls that may wait must not hold up other channels (design 2). */
-	o.slow_files = fskind_may_block(start) || s->u->session_count > 1;
+	s->sftp_may_block = fskind_may_block(start);
+	o.slow_files = s->sftp_may_block || s->u->session_count > 1;
 	o.home = s->u->setup.home;
 	o.user = s->u->setup.user;
 	started = start_sftp(s, &o);

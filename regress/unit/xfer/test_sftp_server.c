@@ -2,6 +2,7 @@
  * ones, hostile ones; bounded memory; permissions. */
 #include "raw_client.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -533,6 +534,49 @@ static void test_copy_data(void **state)
 	}
 }
 
+static unsigned threads(void)
+{
+	DIR *d = opendir("/proc/self/task");
+	unsigned n = 0;
+
+	assert_non_null(d);
+	while (readdir(d) != NULL)
+		n++;
+	closedir(d);
+	return n - 2;                    /* . and .. */
+}
+
+/* Sessions come and go beside this one: file calls move to the helper thread and back, and nothing is lost or done twice. */
+static void test_set_slow(void **state)
+{
+	struct raw c;
+	uint8_t h[4];
+	unsigned before;
+	char text[32];
+	struct reader r;
+	struct buf b;
+
+	(void)state;
+	begin_session(&c, NULL, 1 << 20, true);
+	sftp_server_set_slow(c.server, false);
+	before = threads();
+	assert_int_equal(raw_open(&c, "f", SFTP_OPEN_WRITE | SFTP_OPEN_READ | SFTP_OPEN_CREAT, -1, h), 0);
+	assert_int_equal(raw_write(&c, h, 0, "0000", 4), 0);
+	assert_int_equal(threads(), before);
+	for (unsigned i = 1; i < 50; i++) {
+		sftp_server_set_slow(c.server, i % 3 > 0);
+		(void)snprintf(text, sizeof text, "%04u", i);
+		assert_int_equal(raw_write(&c, h, 4 * i, text, 4), 0);
+		sftp_server_set_slow(c.server, i % 2 > 0);
+		raw_ask_read(&c, h, 4 * i, 8);
+		assert_int_equal(raw_reply(&c, &b, &r), SFTP_DATA);
+		assert_true(view_is(reader_string(&r), text));
+		buf_free(&b);
+	}
+	assert_int_equal(threads(), before + 1);
+	finish_session(&c);
+}
+
 /* Names of homes, users and groups. */
 static void test_extensions_names(void **state)
 {
@@ -953,6 +997,7 @@ int main(void)
 		cmocka_unit_test(test_read_pipeline), cmocka_unit_test(test_deaf_client), cmocka_unit_test(test_append),
 		cmocka_unit_test(test_handles), cmocka_unit_test(test_handles_bounded), cmocka_unit_test(test_attributes),
 		cmocka_unit_test(test_names), cmocka_unit_test(test_folders), cmocka_unit_test(test_copy_data),
+		cmocka_unit_test(test_set_slow),
 		cmocka_unit_test(test_extensions), cmocka_unit_test(test_extensions_names),
 		cmocka_unit_test(test_read_only), cmocka_unit_test(test_lists),
 		cmocka_unit_test(test_bad_input), cmocka_unit_test(test_trailing_bytes), cmocka_unit_test(test_bytewise),
