@@ -15,7 +15,7 @@
 enum {
 	LOG_TEXT_SIZE = 4096,           /* a message; longer ones are cut */
 	LOG_LINE_SIZE = 4 * LOG_TEXT_SIZE + 128,
-	LOG_SYSLOG_MAX = 500,           /* spec: syslog text is cut here */
+	LOG_SYSLOG_MAX = 500,           /* RFC 3164 §4.1 has 1024 bytes for all of it */
 	LOG_STALL_MS = 200              /* how long a full non-blocking stderr may hold the program up */
 };
 
@@ -23,7 +23,6 @@ enum log_target { LOG_TARGET_FD, LOG_TARGET_SYSLOG, LOG_TARGET_SINK };
 
 static struct {
 	const char *ident;
-	const char *suffix;
 	enum log_level level;
 	enum log_target target;
 	int fd;
@@ -115,11 +114,6 @@ void log_to_sink(log_sink_fn *sink, void *ctx)
 	log_state.target = LOG_TARGET_SINK;
 	log_state.sink = sink;
 	log_state.sink_ctx = ctx;
-}
-
-void log_set_suffix(const char *suffix)
-{
-	log_state.suffix = suffix;
 }
 
 int log_level_parse(const char *name, enum log_level *out)
@@ -235,7 +229,7 @@ static void log_emit(enum log_level level, const char *text)
 
 void log_vat(enum log_level level, const char *fmt, va_list ap)
 {
-	char raw[LOG_TEXT_SIZE], text[4 * LOG_TEXT_SIZE + 64];
+	char raw[LOG_TEXT_SIZE], text[4 * LOG_TEXT_SIZE + 1];
 	int saved = errno;
 	size_t n;
 
@@ -246,11 +240,7 @@ void log_vat(enum log_level level, const char *fmt, va_list ap)
 	n = strlen(raw);
 	while (n != 0 && (raw[n - 1] == '\n' || raw[n - 1] == '\r'))
 		raw[--n] = '\0';
-	log_escape(text, sizeof(text) - 64, raw);
-	if (log_state.suffix != NULL) {
-		n = strlen(text);
-		(void)str_copy(text + n, sizeof(text) - n, log_state.suffix);
-	}
+	log_escape(text, sizeof(text), raw);
 	log_emit(level, text);
 	errno = saved;
 }

@@ -28,8 +28,6 @@ void log_to_stderr(void);
 /* Lines are written to fd (borrowed, append mode). */
 void log_to_fd(int fd);
 void log_to_sink(log_sink_fn *sink, void *ctx);
-/* Text put behind every line, such as " [preauth]". Borrowed; NULL for none. */
-void log_set_suffix(const char *suffix);
 
 /* "DEBUG1", "INFO", ... any case; DEBUG is DEBUG1. ERR_USAGE for anything else. */
 int log_level_parse(const char *name, enum log_level *out) MUST_USE;

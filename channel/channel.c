@@ -390,7 +390,6 @@ void channel_set_interactive(struct channel *c, bool on)
 }
 
 uint32_t channel_id(const struct channel *c) { return c->id; }
-struct channels *channel_channels(const struct channel *c) { return c->cs; }
 bool channel_is_open(const struct channel *c) { return c->state == CHANNEL_OPEN && !c->sent_close && !c->got_close; }
 bool channel_sources_done(const struct channel *c) { return pump_sources_done(c) && c->out.size == 0 && c->err_out.size == 0; }
 

@@ -91,7 +91,6 @@ uint32_t channel_id(const struct channel *c);            /* ours */
 bool channel_is_ahead(const struct channel *c);
 /* The value of channel-echo@wirespeed as the window it states; 0: none that can be used. */
 uint32_t channel_echo_window(const char *value);
-struct channels *channel_channels(const struct channel *c);
 
 /* Sends a request. reply, if not NULL, is called with the answer (want_reply is then set); replies come in order. Requests
  * may be sent before the open is confirmed: they wait for it. */

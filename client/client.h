@@ -43,8 +43,6 @@ struct transport *client_transport(struct client *c);
 const struct client_options *client_options(const struct client *c);
 /* Peer's address as text and port; "UNKNOWN" 65535 through a proxy. */
 const char *client_peer_address(const struct client *c, uint16_t *port);
-/* What follows from a changed host key that StrictHostKeyChecking no let through. */
-bool client_is_weakened(const struct client *c);
 /* The user-visible lines of spec options-client 5 for how it ended ("Connection to HOST closed by remote host." ...). */
 void client_report_end(struct client *c, const struct err *e);
 /* DISCONNECT "disconnected by user" (11), waits shortly for it to leave. */

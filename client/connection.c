@@ -682,7 +682,6 @@ struct channels *client_channels(struct client *c) { return c->phase == PHASE_RE
 struct carrier *client_carrier(struct client *c) { return c->carrier; }
 struct transport *client_transport(struct client *c) { return c->transport; }
 const struct client_options *client_options(const struct client *c) { return c->o; }
-bool client_is_weakened(const struct client *c) { return c->host_key.weakened; }
 
 const char *client_peer_address(const struct client *c, uint16_t *port)
 {

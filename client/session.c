@@ -64,11 +64,6 @@ static void session_leave_raw(struct session *s)
 	s->raw = false;
 }
 
-bool session_is_raw(const struct session *s)
-{
-	return s->raw;
-}
-
 static struct session_window session_window_size(void)
 {
 	struct winsize w = { 0 };

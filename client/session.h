@@ -30,6 +30,5 @@ struct session *session_new(const struct session_setup *s, struct err *e);
 void session_free(struct session *s);
 /* SIGWINCH. */
 void session_window_changed(struct session *s);
-bool session_is_raw(const struct session *s);
 
 #endif

@@ -194,11 +194,3 @@ void net_open_receive_window(int fd, int bytes)
 	if (setsockopt(fd, SOL_SOCKET, SO_RCVLOWAT, &bytes, sizeof(bytes)) == 0)
 		(void)setsockopt(fd, SOL_SOCKET, SO_RCVLOWAT, &one, sizeof(one));
 }
-
-int net_receive_buffer(int fd)
-{
-	int v = 0;
-	socklen_t size = sizeof(v);
-
-	return getsockopt(fd, SOL_SOCKET, SO_RCVBUF, &v, &size) == 0 && v > 0 ? v : 0;
-}

@@ -66,7 +66,6 @@ size_t net_unsent(int fd);                               /* bytes in that queue;
 void net_ack_now(int fd);
 /* Lets the peer's TCP send so many bytes from the start, without ending the kernel's own tuning as SO_RCVBUF does. */
 void net_open_receive_window(int fd, int bytes);
-int net_receive_buffer(int fd);                          /* SO_RCVBUF in bytes, or 0 */
 
 /* Round trip of a TCP socket, smoothed, and the least of the last minutes: without queues on the way. 0 if unknown. */
 struct net_rtt { uint32_t now_us, least_us; };

@@ -134,14 +134,6 @@ char *host_keys_algorithms(const struct host_keys *k, const char *allowed)
 	return joined;
 }
 
-int host_keys_find(const struct host_keys *k, const struct sig_alg *alg)
-{
-	for (size_t i = 0; i < k->count; i++)
-		if (sig_alg_fits(alg, k->v[i].public_key))
-			return (int)i;
-	return -1;
-}
-
 int host_keys_find_blob(const struct host_keys *k, struct view blob)
 {
 	for (size_t i = 0; i < k->count; i++)

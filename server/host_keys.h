@@ -33,8 +33,7 @@ int host_keys_get(struct reader *r, struct host_keys *out, struct err *e) MUST_U
 /* The names for KEXINIT that allowed (comma separated) permits: ed25519 first, which is what a guessing client expects, then
  * in the order of the files (spec wire-extensions 2). Allocated; "" if nothing is left. */
 char *host_keys_algorithms(const struct host_keys *k, const char *allowed);
-/* The key for an algorithm, or with exactly this blob; -1 if there is none. */
-int host_keys_find(const struct host_keys *k, const struct sig_alg *alg);
+/* The key with exactly this blob; -1 if there is none. */
 int host_keys_find_blob(const struct host_keys *k, struct view blob);
 /* Appends a signature blob. */
 int host_keys_sign(struct host_keys *k, int at, const struct sig_alg *alg, struct view message, struct buf *out,

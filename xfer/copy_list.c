@@ -22,7 +22,6 @@ struct listing {                         /* a folder that is listed now, or wait
 	struct copy *copy;
 	struct copy_dir *dir;            /* holds the walk's reference */
 	struct sftp_dir *reading;
-	bool bad_said;
 };
 
 struct link_check {                      /* a link that leads somewhere */

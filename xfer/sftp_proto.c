@@ -231,13 +231,3 @@ int sftp_flags_to_open(uint32_t pflags)
 	return flags;
 }
 
-uint32_t sftp_flags_of_open(int flags)
-{
-	uint32_t pflags = (flags & O_ACCMODE) == O_RDWR ? SFTP_OPEN_READ | SFTP_OPEN_WRITE :
-		(flags & O_ACCMODE) == O_WRONLY ? SFTP_OPEN_WRITE : SFTP_OPEN_READ;
-
-	for (size_t i = 0; i < sizeof open_flags / sizeof open_flags[0]; i++)
-		if (flags & open_flags[i].flag)
-			pflags |= open_flags[i].pflag;
-	return pflags;
-}

@@ -42,8 +42,7 @@ enum {
 	SFTP_DATA_MAX = SFTP_MESSAGE_MAX - 1024, /* bytes in one READ or WRITE between OpenSSH's ends: 261120 */
 	SFTP_DATA_DEFAULT = 32 * 1024,           /* what every server must take */
 	SFTP_HANDLE_MAX = 256,                   /* the draft's limit on a handle */
-	SFTP_DATA_HEAD = 13,                     /* length, type, id, length of the data */
-	SFTP_STATUS_HEAD = 13                    /* length, type, id, code */
+	SFTP_DATA_HEAD = 13                      /* length, type, id, length of the data */
 };
 
 /* The extensions, in the order in which the server advertises them. The row's place in sftp_extensions is the number. */
@@ -90,8 +89,7 @@ uint32_t sftp_status_of_errno(int error);
 /* For people: "no such file or directory", ... Never NULL. */
 const char *sftp_status_text(uint32_t status);
 
-/* open(2) flags of pflags and back; pflags without READ and WRITE open for reading. */
+/* open(2) flags of pflags; without READ and WRITE they open for reading. */
 int sftp_flags_to_open(uint32_t pflags);
-uint32_t sftp_flags_of_open(int flags);
 
 #endif

@@ -10,7 +10,7 @@
 #include "io/link.h"
 #include "io/loop.h"
 
-struct splice_end { struct splice *splice; struct link *link; bool finished; uint64_t taken; };
+struct splice_end { struct splice *splice; struct link *link; bool finished; };
 
 struct splice {
 	struct loop *loop;
@@ -66,7 +66,6 @@ static void move(struct splice *s, struct splice_end *from, struct splice_end *t
 			return;
 		}
 		link_consume(from->link, used);
-		from->taken += used;
 	}
 	if (from->link == NULL || link_at_end(from->link))
 		finish(s, to);
@@ -108,8 +107,6 @@ struct splice *splice_new(struct loop *l, struct link *a, struct link *b, void (
 	}
 	return s;
 }
-
-uint64_t splice_bytes(const struct splice *s) { return s->end[0].taken; }
 
 void splice_free(struct splice *s)
 {

@@ -9,8 +9,6 @@ struct loop;
 struct splice;
 /* done is called once, from the loop, when both directions have ended. The links stay the caller's. */
 struct splice *splice_new(struct loop *l, struct link *a, struct link *b, void (*done)(void *ctx), void *ctx);
-/* Bytes that went from a to b. */
-uint64_t splice_bytes(const struct splice *s);
 void splice_free(struct splice *s);
 
 #endif
