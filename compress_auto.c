@@ -21,18 +21,20 @@ enum {
 	WINDOW_BYTES = 12 * 1024,        /* fewer packets than these tell nothing in a short time */
 	EXPLORE_US = 500 * 1000, EXPLORE_BYTES = 256 * 1024, EXPLORE_LEAST = 16 * 1024, EXPLORE_PART = 125, EXPLORE_WAIT_US = 30 * 1000,
 	START_PENDING = 32 * 1024, START_BYTES = 256 * 1024,
-	START_LEVEL = 3, START_RATE = 2 * 1000 * 1000,
+	START_LEVEL = 3, FIRST_LEVEL = 1, START_RATE = 2 * 1000 * 1000,
 	LIVE_BYTES = 4096, LIVE_US = 200 * 1000,
 	COST_BYTES = 32 * 1024,
 	SAMPLE = 16 * 1024, SAMPLE_GATE = 4 * 1024,
 	GATE_LEVEL = 3, GATE_BYTES = 2048,
-	BUDGET_MAX_NS = 20 * 1000 * 1000
+	STALE_US = 300 * 1000,
+	DEBT_MAX_NS = 3 * 1000 * 1000, BUDGET_MAX_NS = 20 * 1000 * 1000
 };
 /* Payloads that shrink to less than this are worth packing; above, they are not. */
 static const double gate_open = 0.96, gate_shut = 0.97;
 static const double better = 0.98;               /* a new level must promise this much of the time */
 
-struct level { double c, r; };                   /* relative to each other; scale_c, scale_r make them ns and shares */
+/* c and r: relative to each other; scale_c, scale_r make them ns and shares. */
+struct level { double c, r; uint64_t sampled_us; };
 
 struct compress_auto {
 	struct level level[COMPRESS_LEVELS + 1];
@@ -53,7 +55,7 @@ struct compress_auto {
 	/* a stretch in which the line always had something to do */
 	uint64_t window_us, window_bytes, first_drained;
 	uint64_t free_us, free_bytes;            /* and one in which it had not */
-	bool starting;
+	bool starting, first_bytes;
 	size_t pending_max;
 
 	uint64_t explore_at_us, explore_end_us, explore_us, explore_bytes;
@@ -71,12 +73,12 @@ struct compress_auto *compress_auto_new(const struct compress_prior *prior)
 	int i;
 
 	for (i = 0; i <= COMPRESS_LEVELS; i++)
-		a->level[i] = (struct level){ prior[i].ns_256 / 256.0, prior[i].ratio_1000 / 1000.0 };
+		a->level[i] = (struct level){ prior[i].ns_256 / 256.0, prior[i].ratio_1000 / 1000.0, 0 };
 	a->scale_c = a->scale_r = 1;
 	a->prior_c = a->level[1].c;
 	a->b = 0.1;
 	a->w = 0.7;
-	a->starting = true;
+	a->starting = a->first_bytes = true;
 	a->pending_max = START_PENDING;
 	a->next_probe = 1;
 	return a;
@@ -151,8 +153,17 @@ static void choose(struct compress_auto *a)
 		set_level(a, best);
 }
 
+/* What waits before anything is known of the line is packed, quickly: nothing on a fast line, and on a slow one it would be in
+ * the way for half a second. */
+static bool is_first(const struct compress_auto *a)
+{
+	return a->first_bytes && a->starting && a->now == 0;
+}
+
 int compress_auto_level(const struct compress_auto *a)
 {
+	if (is_first(a))
+		return FIRST_LEVEL;
 	return a->gated || a->explore_left != 0 ? 0 : a->now;
 }
 
@@ -176,6 +187,8 @@ void compress_auto_packed(struct compress_auto *a, size_t in, size_t out, uint64
 	a->moved_in += in;
 	a->moved_out += out;
 	a->pack_ns += ns;
+	if (a->now == 0)
+		return;          /* the first bytes say nothing about the data to come */
 	if (in >= GATE_BYTES && (double)out > gate_shut * (double)in) {
 		a->gated = gate_matters(a, (double)ns / (double)in);
 		return;          /* what does not shrink says nothing about what does */
@@ -213,6 +226,9 @@ static bool hopeful(const struct compress_auto *a, int level)
 	/* While nothing is packed the data may be anything. */
 	double c = cost_of(a, level), r = rest_of(a, level);
 
+	/* What was not looked at for long may be out of date by more. */
+	if (a->now != 0 && a->last.now_us - a->level[level].sampled_us > STALE_US)
+		return time_if(a, c * 0.25, r * 0.7) < time_of(a, a->now);
 	if (a->now != 0)
 		return time_if(a, c * 0.6, r * 0.85) < time_of(a, a->now);
 	if (level == 1 && c > a->prior_c)
@@ -241,7 +257,7 @@ bool compress_auto_ask(const struct compress_auto *a, struct compress_ask *ask)
 			continue;
 		*ask = (struct compress_ask){ .level = level, .with = with != level ? with : 0, .sample = SAMPLE };
 		ns = (cost_of(a, level) + (ask->with != 0 ? cost_of(a, with) : 0)) * SAMPLE;
-		return a->budget_ns >= ns;
+		return a->budget_ns >= (ns < BUDGET_MAX_NS ? ns : BUDGET_MAX_NS * 0.99);
 	}
 	return false;
 }
@@ -270,7 +286,11 @@ void compress_auto_answer(struct compress_auto *a, const struct compress_ask *as
 		return;
 	a->probe_ns += got->ns + got->with_ns;
 	a->budget_ns -= (double)(got->ns + got->with_ns);
+	/* What took far longer than it was expected to shall not stop samples for half a second. */
+	if (a->budget_ns < -DEBT_MAX_NS)
+		a->budget_ns = -DEBT_MAX_NS;
 	a->next_probe = 1 + ask->level % COMPRESS_LEVELS;
+	a->level[ask->level].sampled_us = a->last.now_us;
 	if ((double)out > gate_open * n)
 		return;
 	if (a->gated) {
@@ -408,6 +428,8 @@ static void set_pending_max(struct compress_auto *a, const struct compress_line 
 
 	if (taken >= START_BYTES)
 		a->starting = false;
+	if (taken >= START_PENDING)
+		a->first_bytes = false;
 	a->pending_max = !a->starting ? SIZE_MAX : room > away ? (size_t)(room - away) : 0;
 }
 

@@ -17,7 +17,7 @@ enum {
 	PACK_PAYLOAD_MAX = 64 * 1024,
 	SMALL = 64,                      /* not worth packing where raw costs one byte */
 	IGNORE_SIZE = 5,                 /* MSG_IGNORE with an empty string */
-	ASK_MIN = 1024
+	ASK_MIN = 1024, ASK_MOST = 3
 };
 
 static const struct compress_alg *packing(const struct packet *p)
@@ -143,24 +143,34 @@ void packet_pack_free(struct packet *p)
 
 /* ---- payloads ---- */
 
-/* Packs a sample of the payload on the side, if the controller wants to know more. */
-static void answer(struct packet *p, struct view payload)
+/* Packs a sample of the payload on the side, as the controller wants it. False: that failed. */
+static bool answer_one(struct packet *p, struct view payload, const struct compress_ask *ask)
 {
-	struct compress_auto *c = p->pack.control;
-	struct compress_ask ask;
 	struct compress_answer got = { .in = 0 };
 	struct view sample, dict;
 
-	if (c == NULL || payload.n < ASK_MIN || !compress_auto_ask(c, &ask))
-		return;
-	got.in = payload.n < ask.sample ? payload.n : ask.sample;
+	got.in = payload.n < ask->sample ? payload.n : ask->sample;
 	sample = (struct view){ payload.p + payload.n - got.in, got.in };
 	dict.n = payload.n - got.in < COMPRESS_SAMPLE_MAX ? payload.n - got.in : COMPRESS_SAMPLE_MAX;
 	dict.p = sample.p - dict.n;
-	if (deflater_probe(p->pack.deflater, ask.level, dict, sample, &got.out, &got.ns) < 0 || (ask.with != 0 &&
-	    deflater_probe(p->pack.deflater, ask.with, dict, sample, &got.with_out, &got.with_ns) < 0))
+	if (deflater_probe(p->pack.deflater, ask->level, dict, sample, &got.out, &got.ns) < 0 || (ask->with != 0 &&
+	    deflater_probe(p->pack.deflater, ask->with, dict, sample, &got.with_out, &got.with_ns) < 0))
+		return false;
+	compress_auto_answer(p->pack.control, ask, &got);
+	return true;
+}
+
+/* On a slow line there are few payloads a second, and time for more than one sample of each. */
+static void answer(struct packet *p, struct view payload)
+{
+	struct compress_ask ask;
+	int i;
+
+	if (p->pack.control == NULL || payload.n < ASK_MIN)
 		return;
-	compress_auto_answer(c, &ask, &got);
+	for (i = 0; i < ASK_MOST && compress_auto_ask(p->pack.control, &ask); i++)
+		if (!answer_one(p, payload, &ask))
+			return;
 }
 
 size_t packet_pack_raw(struct packet *p, uint8_t *at, size_t n)

@@ -88,14 +88,15 @@ static void tell(struct sim *m)
 		compress_auto_line(m->a, &l);
 }
 
-static void sample(struct sim *m, const struct kind *k, double n)
+/* False: none was wanted. */
+static bool sample(struct sim *m, const struct kind *k, double n)
 {
 	struct compress_ask ask;
 	struct compress_answer got = { .in = 0 };
 	double in;
 
 	if (!compress_auto_ask(m->a, &ask))
-		return;
+		return false;
 	in = n < (double)ask.sample ? n : (double)ask.sample;
 	got.in = (size_t)in;
 	got.out = (size_t)(in * noisy_rest(m, k->r[ask.level]));
@@ -106,6 +107,7 @@ static void sample(struct sim *m, const struct kind *k, double n)
 	}
 	pass(m, (double)(got.ns + got.with_ns) + 30000, true);
 	compress_auto_answer(m->a, &ask, &got);
+	return true;
 }
 
 /* One payload, as the channels would cut it. */
@@ -140,8 +142,8 @@ static void step(struct sim *m)
 		compress_auto_packed(m->a, (size_t)n, (size_t)out, (uint64_t)ns);
 	else if (m->a != NULL)
 		compress_auto_raw(m->a, (size_t)n);
-	if (m->a != NULL)
-		sample(m, k, n);
+	for (int i = 0; m->a != NULL && i < 3 && sample(m, k, n); i++)
+		;
 	m->level_s[level] += (m->now - begin) / 1e9;
 }
 
