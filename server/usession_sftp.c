@@ -71,8 +71,9 @@ static bool shell_is_permitted(const char *shell)
 
 static bool is_ours(const struct usession *s, const char *program)
 {
+	/* What the administrator wrote; from a client it is a word for the user's shell, which may run nothing, or certain things only. */
 	if (strcmp(program, "internal-sftp") == 0)
-		return true;
+		return s->is_subsystem || s->forced;
 	/* Only as the subsystem: an exec of the same path is the user's own business. */
 	return s->is_subsystem && strcmp(program, OWN_SFTP_SERVER) == 0 && shell_is_permitted(s->u->setup.shell);
 }
