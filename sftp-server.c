@@ -15,6 +15,7 @@
 #include "io/link.h"
 #include "io/loop.h"
 #include "io/spawn.h"
+#include "platform/privdrop.h"
 #include "xfer/sftp_server.h"
 
 enum { EXIT_FATAL = 255 };
@@ -128,6 +129,11 @@ int main(int argc, char **argv)
 	log_init("sftp-server", (enum log_level)o.log_level);
 	if (!to_stderr)
 		log_to_syslog(facility >= 0 ? facility : LOG_AUTH);
+#ifndef WITH_SANITIZERS  /* which look for leaks by tracing */
+	/* Who may handle files and nothing else shall not get a program run by writing to /proc/self/mem. */
+	if (privdrop_undumpable(&e) < 0)
+		return fatal("start", &e);
+#endif
 	pw = getpwuid(getuid());
 	if (pw == NULL) {
 		(void)fprintf(stderr, "sftp-server: no user with uid %lu\n", (unsigned long)getuid());

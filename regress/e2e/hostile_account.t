@@ -26,4 +26,28 @@ hello | on -s $host sftp >"$T/out" 2>/dev/null
 speaks_sftp "$T/out"
 ok $? "as a subsystem it is served"
 
+# ---- sftp-server as a login shell or a forced command: who may only handle files must not rewrite the program's memory
+
+cp "$WS_BUILD/sftp-server" "$T/sftp-server"
+# OPEN, for writing, of a file whose name has 14 characters; the answer begins behind the 5 bytes and what VERSION's length says
+opens() {
+	{ hello; printf '\0\0\0\37\3\0\0\0\7\0\0\0\16%s\0\0\0\2\0\0\0\0' "$1"; } | $unprivileged "$T/sftp-server" >"$T/out" 2>/dev/null
+	at=$(($(od -An -tu1 -j3 -N1 "$T/out") + 256 * $(od -An -tu1 -j2 -N1 "$T/out") + 9))
+	[ "$(od -An -tx1 -j$((at - 1)) -N1 "$T/out")" = " 66" ]
+}
+unprivileged=
+$root && unprivileged="setpriv --reuid wsuser --regid wsuser --clear-groups"
+if grep -q 'define WITH_SANITIZERS' "$WS_BUILD/config.h"; then
+	skip "sanitizers trace the process themselves"
+elif command -v setpriv >/dev/null && [ -e /proc/self/mem ]; then
+	: >"$home/a-file.mem.txt"
+	$root && chown wsuser "$home/a-file.mem.txt"
+	(cd "$home" && opens a-file.mem.txt)
+	ok $? "sftp-server opens files"
+	! opens /proc/self/mem
+	ok $? "but not its own memory"
+else
+	skip "no setpriv, or no /proc"
+fi
+
 done_testing
