@@ -342,8 +342,9 @@ static int conclude_no(struct monitor *m, const struct userauth_request *q, cons
 		return too_many_failures(m, e);
 	wait_before_no(m, q->kind == USERAUTH_NONE);
 	rc = send_no(m, false, e);
-	/* While the client thinks about it PAM can load its modules: they are needed whatever method comes. */
-	if (rc == 0 && first_none && m->allowed && m->options.use_pam)
+	/* While the client thinks about it PAM can load its modules: they are needed whatever method comes. For those who are not
+	 * there or not let in as well, or the time of the next answer would tell them from others. */
+	if (rc == 0 && first_none && m->options.use_pam)
 		(void)monitor_start_pam(m);
 	return rc;
 }

@@ -50,4 +50,33 @@ else
 	skip "no setpriv, or no /proc"
 fi
 
+# ---- who is there
+
+# What is done between two answers shows in the time of the second: after "none" PAM is got ready for everybody, or for nobody.
+if $root && grep -q 'define HAVE_PAM 1' "$WS_BUILD/config.h" && [ -d /etc/pam.d ]; then
+	printf 'auth\trequired\tpam_unix.so nodelay\naccount\trequired\tpam_unix.so\n' >/etc/pam.d/wstest
+	serve "UsePAM yes" "PAMServiceName wstest" || exit 1
+	# asked for the password, it looks whether a monitor has PAM's module by now
+	cat >"$T/look" <<LOOK
+#!/bin/sh
+i=0
+until cat \$(pgrep -P $sshd_pid | sed 's|.*|/proc/&/maps|') 2>/dev/null | grep -q pam_unix; do
+	i=\$((i + 1))
+	[ \$i -lt 60 ] || { echo >"$T/none"; break; }
+	sleep 0.05
+done
+LOOK
+	chmod 755 "$T/look"
+	for someone in $user nosuchuser; do
+		rm -f "$T/none"
+		until_true '[ "$(processes_of_server)" = 0 ]'
+		SSH_ASKPASS=$T/look SSH_ASKPASS_REQUIRE=force timeout 30 setsid ssh -F "$T/ssh_config" -p "$port" -l $someone -o BatchMode=no \
+			-o NumberOfPasswordPrompts=1 -o PreferredAuthentications=password $host true </dev/null 2>/dev/null
+		[ ! -e "$T/none" ]
+		ok $? "PAM is got ready for $someone"
+	done
+else
+	skip "no PAM, or not root"
+fi
+
 done_testing
