@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "channel/line_rate.h"
 #include "io/loop.h"
 #include "io/net.h"
 #include "transport.h"
@@ -30,8 +31,7 @@ enum {
 	UNSENT_WATCHED = 128 * 1024,     /* less than this the kernel does not keep by itself: it fills its last piece, of up to 64 KiB */
 	HIGH_UNKNOWN = 64 * 1024,        /* both, as long as nobody knows what the line takes */
 	RTT_FRESH_MS = 20,
-	YOUNG_READS = 32,        /* so many reads make up key exchange, authentication and the opening of a channel */
-	RATE_SLICE_US = 50 * 1000
+	YOUNG_READS = 32         /* so many reads make up key exchange, authentication and the opening of a channel */
 };
 
 struct carrier {
@@ -47,8 +47,9 @@ struct carrier {
 	unsigned young;          /* reads left of the beginning, where each side waits for the other in turn */
 	struct net_rtt rtt;
 	uint64_t rtt_read_ms;
-	/* rate of the socket: bytes that left while it was never idle */
-	uint64_t rate, slice_start_us, slice_bytes, sent;
+	struct line_rate line;
+	bool idle;               /* all was written since: the system may have sent all of it by now */
+	uint64_t sent;
 	size_t unsent_high;      /* as the socket was told */
 	bool unsent_heeded;      /* and it tells when it may be written to by that */
 };
@@ -104,55 +105,35 @@ static void carrier_want(struct carrier *c)
 
 static size_t carrier_high(const struct carrier *c, unsigned ms, size_t min, size_t max)
 {
-	uint64_t high = c->rate * ms / 1000;
+	uint64_t high = c->line.rate * ms / 1000;
 
-	if (c->rate == 0)
+	if (c->line.rate == 0)
 		return HIGH_UNKNOWN;
 	return high > max ? max : high < min ? min : (size_t)high;
 }
 
-static void carrier_set_rate(struct carrier *c, uint64_t rate)
+/* The rate is another. */
+static void carrier_limit_unsent(struct carrier *c)
 {
-	size_t high;
+	size_t high = carrier_high(c, UNSENT_MS, UNSENT_MIN, UNSENT_MAX);
 
-	c->rate = rate;
-	high = carrier_high(c, UNSENT_MS, UNSENT_MIN, UNSENT_MAX);
 	if (high == c->unsent_high)
 		return;
 	c->unsent_high = high;
 	c->unsent_heeded = net_set_notsent_lowat(c->fd_out, (int)high);
 }
 
-static void carrier_measure_sent(struct carrier *c, size_t n)
+static void carrier_measure_sent(struct carrier *c, size_t n, bool ran_dry)
 {
-	uint64_t now = clock_mono_us();
-
-	if (c->slice_start_us == 0) {
-		c->slice_start_us = now;
-		c->slice_bytes = 0;
-	}
-	c->slice_bytes += n;
-	if (now - c->slice_start_us < RATE_SLICE_US)
-		return;
-	carrier_set_rate(c, c->slice_bytes * 1000000 / (now - c->slice_start_us));
-	c->slice_start_us = now;
-	c->slice_bytes = 0;
-}
-
-/* Everything has left: what was sent lately is not what the line could take, unless it is more than was thought. */
-static void carrier_measure_idle(struct carrier *c)
-{
-	uint64_t us = c->slice_start_us != 0 ? clock_mono_us() - c->slice_start_us : 0;
-
-	if (us > RATE_SLICE_US / 10 && c->slice_bytes * 1000000 / us > c->rate)
-		carrier_set_rate(c, c->slice_bytes * 1000000 / us);
-	c->slice_start_us = 0;
+	c->idle = false;
+	if (line_rate_sent(&c->line, n, clock_mono_us(), ran_dry, carrier_rtt(c).now_us))
+		carrier_limit_unsent(c);
 }
 
 /* A slow line: what waits in the kernel is counted, for it takes more than it was asked to. */
 static bool carrier_kernel_full(const struct carrier *c)
 {
-	return c->rate != 0 && c->unsent_heeded && c->unsent_high < UNSENT_WATCHED && net_unsent(c->fd_out) >= c->unsent_high;
+	return c->line.rate != 0 && c->unsent_heeded && c->unsent_high < UNSENT_WATCHED && net_unsent(c->fd_out) >= c->unsent_high;
 }
 
 /* One writev. 1: progress; 0: nothing to send or the socket is full; negative: broken. */
@@ -160,6 +141,7 @@ static int carrier_write(struct carrier *c)
 {
 	struct iovec iov[WRITE_IOV];
 	int count = transport_out_view(c->transport, iov, WRITE_IOV);
+	bool ran_dry;
 	ssize_t n;
 
 	if (count == 0)
@@ -168,6 +150,7 @@ static int carrier_write(struct carrier *c)
 		c->write_blocked = true;
 		return 0;
 	}
+	ran_dry = c->idle && net_unsent(c->fd_out) == 0;
 	n = writev(c->fd_out, iov, count);
 	if (n < 0) {
 		if (errno == EINTR)
@@ -183,7 +166,7 @@ static int carrier_write(struct carrier *c)
 	}
 	transport_out_sent(c->transport, (size_t)n);
 	c->sent += (uint64_t)n;
-	carrier_measure_sent(c, (size_t)n);
+	carrier_measure_sent(c, (size_t)n, ran_dry);
 	return 1;
 }
 
@@ -246,7 +229,7 @@ static void carrier_flush_some(struct carrier *c)
 		left -= before - transport_out_pending(c->transport);
 	}
 	if (!c->write_blocked && rc == 0)
-		carrier_measure_idle(c);
+		c->idle = true;
 	c->in_flush = false;
 	if (rc > 0)
 		carrier_kick(c);
@@ -385,7 +368,7 @@ struct carrier *carrier_new(struct loop *l, struct transport *t, int fd_in, int 
 	net_set_nonblocking(fd_in, true);
 	if (fd_out != fd_in)
 		net_set_nonblocking(fd_out, true);
-	carrier_set_rate(c, 0);
+	carrier_limit_unsent(c);
 	c->watch_in = loop_fd_add(l, fd_in, LOOP_READ, carrier_readable_writable, c, e);
 	c->watch_out = fd_out == fd_in ? c->watch_in : loop_fd_add(l, fd_out, 0, carrier_readable_writable, c, e);
 	if (!c->watch_in || !c->watch_out) {
@@ -480,7 +463,7 @@ void carrier_disconnect(struct carrier *c, uint32_t reason, const char *text, in
 const struct err *carrier_err(const struct carrier *c) { return &c->err; }
 struct transport *carrier_transport(const struct carrier *c) { return c->transport; }
 struct loop *carrier_loop(const struct carrier *c) { return c->loop; }
-uint64_t carrier_rate(const struct carrier *c) { return c->rate; }
+uint64_t carrier_rate(const struct carrier *c) { return c->line.rate; }
 uint64_t carrier_last_input_ms(const struct carrier *c) { return c->last_input_ms; }
 int carrier_fd(const struct carrier *c) { return c->fd_in; }
 

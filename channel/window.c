@@ -5,11 +5,17 @@ enum {
 	RTT_UNKNOWN_US = 100 * 1000,
 	/* Below this the turn-round of two processes on one machine outweighs the line's. */
 	RTT_FLOOR_US = 2000,
-	/* In tenths: of the bytes of the last round trip, and of what they are more than those of the one before. A sender in slow
-	 * start doubles, and gets 2.15 times what came last; on a full path it is 1.6 to 1.9 times what the path holds, so that a
-	 * queue as long as the path does not overflow. */
+	/* In tenths: of the bytes of the last round trip, and of what they are more than those of the one before. On a full path it is
+	 * 1.6 to 1.7 times what the path holds, so that a queue as long as the path does not overflow. */
 	AHEAD_TENTHS = 16,
 	RISE_TENTHS = 11,
+	/* A sender in slow start sends a burst in each round trip and rests; the next is twice as long and begins to leave while this
+	 * one arrives: wanted are twice the last burst and what came of this one. */
+	BURST_TENTHS = 21,
+	/* A quarter of a round trip in which most came, four times: what the path can hold, so no more than these of it. */
+	PEAK_PARTS = 4,
+	PEAK_AHEAD_TENTHS = 17,
+	PEAK_BURST_TENTHS = 12,
 	PROBED_MAX = 16 * 1024 * 1024,
 	BARRED_ROUNDS = 4,       /* after the sink was behind */
 	PACKETS_ABOUT = 4
@@ -64,6 +70,39 @@ static uint64_t window_sum(const struct window *w, unsigned before)
 	return sum;
 }
 
+/* What a round trip would bring if all of it were like its best part. */
+static uint64_t window_peak(const struct window *w)
+{
+	enum { PART = WINDOW_SLOTS / PEAK_PARTS };
+	uint64_t most = 0;
+
+	/* The ring begins behind the newest. */
+	for (unsigned i = 1; i + PART <= 2 * WINDOW_SLOTS + 1; i++) {
+		uint64_t sum = 0;
+
+		for (unsigned j = 0; j < PART; j++)
+			sum += w->slot[(w->at + i + j) % (2 * WINDOW_SLOTS)];
+		if (sum > most)
+			most = sum;
+	}
+	return most * PEAK_PARTS;
+}
+
+/* The window that lets a sender do as it likes. */
+static uint64_t window_need(const struct window *w)
+{
+	uint64_t last = window_sum(w, 0), before = window_sum(w, 1), peak = window_peak(w);
+	uint64_t ahead = last * AHEAD_TENTHS / 10, burst = before * BURST_TENTHS / 10 + last;
+
+	if (last > before)
+		ahead += (last - before < last / 2 ? last - before : last / 2) * RISE_TENTHS / 10;
+	if (ahead > peak * PEAK_AHEAD_TENTHS / 10)
+		ahead = peak * PEAK_AHEAD_TENTHS / 10;
+	if (burst > peak * PEAK_BURST_TENTHS / 10)
+		burst = peak * PEAK_BURST_TENTHS / 10;
+	return ahead > burst ? ahead : burst;
+}
+
 /* What was consumed late arrived before: it says nothing about the path. */
 static bool window_sink_keeps_up(struct window *w, uint64_t now_us, uint32_t rtt_us)
 {
@@ -111,7 +150,7 @@ static uint64_t window_probe(struct window *w, uint32_t n, uint64_t now_us, uint
 uint32_t window_consumed(struct window *w, uint32_t n, uint64_t now_us, const struct window_path *path)
 {
 	uint32_t least_us = path->least_rtt_us != 0 ? path->least_rtt_us : RTT_UNKNOWN_US;
-	uint64_t last, before, need, probe;
+	uint64_t need, probe;
 
 	w->unconsumed -= min_u32(n, w->unconsumed);
 	if (least_us < RTT_FLOOR_US)
@@ -120,11 +159,7 @@ uint32_t window_consumed(struct window *w, uint32_t n, uint64_t now_us, const st
 	probe = window_probe(w, n, now_us, path->rtt_us > least_us ? path->rtt_us : least_us);
 	if (!window_sink_keeps_up(w, now_us, least_us))
 		return 0;
-	last = window_sum(w, 0);
-	before = window_sum(w, 1);
-	need = last * AHEAD_TENTHS / 10;
-	if (last > before)
-		need += (last - before < last / 2 ? last - before : last / 2) * RISE_TENTHS / 10;
+	need = window_need(w);
 	return window_grow(w, need > probe ? need : probe);
 }
 

@@ -23,13 +23,14 @@ wan_leave() {
 	bench_serve ours && bench_serve stock
 }
 
-# wan_nc up|down: one copy by nc.
+# wan_nc up|down: one copy by nc, until the receiver has all of it and the sender knows: as with scp. (A sender whose peer has closed its
+# side beforehand would be done when the system has taken the file, up to a queue and a round trip before that.)
 wan_nc() {
 	local p listener status
 	p=$(free_port)
 	rm -f "$work/far/copy" "$work/copy"
 	if [ "$1" = up ]; then
-		ip netns exec wan-b nc -l -N 10.99.0.2 "$p" </dev/null >"$work/far/copy" &
+		ip netns exec wan-b nc -l -d 10.99.0.2 "$p" >"$work/far/copy" &
 	else
 		ip netns exec wan-b nc -l -N 10.99.0.2 "$p" <"$work/file" >/dev/null &
 	fi
