@@ -110,8 +110,12 @@ static void take_tuning(struct scp *s, const char *value)
 		if (str_to_u64(value + 10, 1, REQUESTS_MAX, &n) < 0)
 			fail(s, "invalid number of requests \"%s\", must be between 1 and %d", value + 10, REQUESTS_MAX);
 		s->copy.requests = (unsigned)n;
+	} else if (str_starts(value, "stripes=")) {
+		if (str_to_u64(value + 8, 1, COPY_STRIPES_MAX, &n) < 0)
+			fail(s, "invalid number of stripes \"%s\", must be between 1 and %d", value + 8, COPY_STRIPES_MAX);
+		s->copy.stripes = (unsigned)n;
 	} else
-		fail(s, "invalid -X option \"%s\": buffer= or nrequests=", value);
+		fail(s, "invalid -X option \"%s\": buffer=, nrequests= or stripes=", value);
 }
 
 static void take_verbose(struct scp *s)
@@ -349,6 +353,17 @@ static int copy_old_each(struct scp *s, struct far *f, const struct copy_job *jo
 	return status;
 }
 
+static struct link *open_beside(void *ctx)
+{
+	struct far_start start = { .subsystem = true, .command = "sftp" };
+	struct err e = { 0 };
+	struct link *l = far_open_beside(ctx, &start, &e);
+
+	if (l == NULL)
+		log_verbose("no further channel: %s", err_text(&e));
+	return l;
+}
+
 static int copy_sftp(struct scp *s, struct far *f, const struct copy_job *job)
 {
 	struct copy_setup setup = { .loop = s->loop, .job = job, .options = &s->copy, .done = on_done, .ctx = s };
@@ -359,6 +374,8 @@ static int copy_sftp(struct scp *s, struct far *f, const struct copy_job *job)
 	if (setup.link == NULL)
 		return EXIT_FATAL;
 	s->copy.known_server = far_known_server(f);
+	if (s->copy.stripes != 0 || !far_windows_grow(f))
+		setup.more = (struct copy_more){ open_beside, f };
 	status = run_copy(s, &setup, true);
 	/* Every answer has come: there is nothing to wait for. */
 	(void)far_close(f, status != 0 && s->signal == 0);

@@ -85,10 +85,21 @@ static size_t channel_link_pending(struct link *l)
 	return transport_out_pending(of(l)->cs->transport);
 }
 
+static size_t channel_link_window(struct link *l)
+{
+	return of(l)->remote_left;
+}
+
+static uint32_t channel_link_rtt_us(struct link *l)
+{
+	return carrier_rtt(of(l)->cs->carrier).least_us;
+}
+
 const struct link_ops channel_link_ops = {
 	.lend = channel_link_lend, .commit = channel_link_commit, .room = channel_link_room, .peek = channel_link_peek,
 	.consume = channel_link_consume, .at_end = channel_link_at_end, .finish = channel_link_finish,
-	.close = channel_link_close, .pending = channel_link_pending,
+	.close = channel_link_close, .pending = channel_link_pending, .window = channel_link_window,
+	.rtt_us = channel_link_rtt_us,
 };
 
 struct link *channel_link(struct channel *c, int stderr_fd)

@@ -226,6 +226,13 @@ bool far_known_server(const struct far *f)
 	return kind == PEER_WIRESPEED || kind == PEER_OPENSSH || kind == PEER_HPN;
 }
 
+bool far_windows_grow(const struct far *f)
+{
+	enum peer_kind kind = f->client != NULL ? transport_peer_kind(client_transport(f->client)) : PEER_OTHER;
+
+	return kind == PEER_WIRESPEED || kind == PEER_HPN;
+}
+
 static void say_refused(struct far *f)
 {
 	if (f->refused != NULL)
@@ -273,29 +280,84 @@ static void on_started(void *ctx, struct channel *c, bool ok)
 		say_refused(ctx);
 }
 
-static struct link *open_channel(struct far *f, const struct far_start *start, struct err *e)
+typedef void started_fn(void *ctx, struct channel *c, bool ok);
+
+static struct channel *open_channel(struct far *f, const struct far_start *start, const struct channel_user *user,
+	started_fn *started, struct err *e)
 {
-	struct channel_user user = { .ctx = f, .open_failed = on_open_failed, .request = on_request, .closed = on_channel_closed };
 	struct buf body = BUF_INIT(BUF_LIMIT_DEFAULT);
+	struct channel *c;
 	int r;
 
 	if (f->over) {
 		err_set(e, ERR_CLOSED, "Connection closed");
 		return NULL;
 	}
-	f->channel = channel_open(client_channels(f->client), "session", NULL, false, &user, e);
-	if (f->channel == NULL)
+	c = channel_open(client_channels(f->client), "session", NULL, false, user, e);
+	if (c == NULL)
 		return NULL;
 	session_string_put(&body, start->command);
-	r = buf_ok(&body) ? channel_request(f->channel, start->subsystem ? "subsystem" : "exec", &body, on_started, f) : ERR_MEMORY;
+	r = buf_ok(&body) ? channel_request(c, start->subsystem ? "subsystem" : "exec", &body, started, f) : ERR_MEMORY;
 	buf_free(&body);
 	if (r < 0) {
 		err_set(e, r, "the request for \"%s\" could not be sent", start->command);
-		channel_close(f->channel);
-		f->channel = NULL;
+		channel_close(c);
 		return NULL;
 	}
-	return channel_link(f->channel, STDERR_FILENO);
+	return c;
+}
+
+static struct link *open_first(struct far *f, const struct far_start *start, struct err *e)
+{
+	struct channel_user user = { .ctx = f, .open_failed = on_open_failed, .request = on_request, .closed = on_channel_closed };
+
+	f->channel = open_channel(f, start, &user, on_started, e);
+	return f->channel != NULL ? channel_link(f->channel, STDERR_FILENO) : NULL;
+}
+
+/* ---- channels beside it */
+
+static void on_beside_failed(void *ctx, struct channel *c, uint32_t reason, const char *text)
+{
+	(void)ctx;
+	(void)reason;
+	log_verbose("channel %u: open failed: %s", channel_id(c), text);
+}
+
+static bool on_beside_request(void *ctx, struct channel *c, struct view name, struct reader *body, bool want_reply)
+{
+	(void)ctx;
+	(void)c;
+	(void)body;
+	(void)want_reply;
+	return view_is(name, "exit-status");
+}
+
+static void on_beside_closed(void *ctx, struct channel *c)
+{
+	(void)ctx;
+	(void)c;
+}
+
+static void on_beside_started(void *ctx, struct channel *c, bool ok)
+{
+	(void)ctx;
+	if (!ok && channel_is_open(c))
+		channel_close(c);
+}
+
+struct link *far_open_beside(struct far *f, const struct far_start *start, struct err *e)
+{
+	struct channel_user user = { .ctx = f, .open_failed = on_beside_failed, .request = on_beside_request,
+		.closed = on_beside_closed };
+	struct channel *c;
+
+	if (f->client == NULL) {
+		err_set(e, ERR_USAGE, "every link is a child's");
+		return NULL;
+	}
+	c = open_channel(f, start, &user, on_beside_started, e);
+	return c != NULL ? channel_link(c, STDERR_FILENO) : NULL;
 }
 
 /* ---- children */
@@ -408,7 +470,7 @@ struct link *far_open(struct far *f, const struct far_start *start, struct err *
 	f->status = -1;
 	f->refused = start->refused;
 	f->refused_ctx = start->ctx;
-	f->link = f->client != NULL ? open_channel(f, start, e) : open_child(f, start, e);
+	f->link = f->client != NULL ? open_first(f, start, e) : open_child(f, start, e);
 	return f->link;
 }
 

@@ -31,10 +31,16 @@ void far_free(struct far *f);
 /* Ours or OpenSSH's: serves SFTP requests in order, and takes them before its hello. */
 bool far_known_server(const struct far *f);
 
+/* Its windows follow the path (ours, HPN's): one channel is enough for any line. */
+bool far_windows_grow(const struct far *f);
+
 /* Starts a command, or a subsystem, there. Nothing is waited for: what is sent goes behind the request. refused is called
  * when the far side will not start it (the link ends then too); may be NULL. One link at a time. */
 struct far_start { bool subsystem; const char *command; void (*refused)(void *ctx); void *ctx; };
 struct link *far_open(struct far *f, const struct far_start *start, struct err *e);
+/* One more link to the same program over our own connection, while another is open. NULL where every link is a child's. It is the
+ * caller's; link_close ends it. One that is refused only ends. */
+struct link *far_open_beside(struct far *f, const struct far_start *start, struct err *e);
 /* The link is done with. wait: what was sent leaves, and the far program ends, first; a child is always waited for (not for
  * ever). Returns the exit status of the far program, -1 if there was none, or it was not waited for. */
 int far_close(struct far *f, bool wait);

@@ -34,6 +34,8 @@ struct link_ops {                        /* what a carrier implements */
 	void (*finish)(struct link *l);
 	void (*close)(struct link *l);
 	size_t (*pending)(struct link *l);
+	size_t (*window)(struct link *l);        /* NULL: there are no windows */
+	uint32_t (*rtt_us)(struct link *l);      /* NULL: not known */
 };
 struct link {                            /* embedded in the carrier's struct */
 	const struct link_ops *ops;
@@ -64,6 +66,11 @@ static inline void link_finish(struct link *l) { l->ops->finish(l); }
 static inline void link_close(struct link *l) { l->ops->close(l); }
 /* Bytes committed that have not left the process yet. */
 static inline size_t link_pending(struct link *l) { return l->ops->pending(l); }
+
+/* Bytes that the far side will still take before it must say more; SIZE_MAX when the carrier knows no such limit. */
+static inline size_t link_window(struct link *l) { return l->ops->window != NULL ? l->ops->window(l) : SIZE_MAX; }
+/* The least round trip to the far side, without what queues; 0 when not known. */
+static inline uint32_t link_rtt_us(struct link *l) { return l->ops->rtt_us != NULL ? l->ops->rtt_us(l) : 0; }
 
 /* Copies n bytes into the stream when there is room for all; false (and nothing is sent) otherwise. */
 bool link_write(struct link *l, const void *p, size_t n);

@@ -251,6 +251,7 @@ static void file_free(struct copy_file *f)
 		c->last = f->prev;
 	if (c->ops->end_file != NULL)
 		c->ops->end_file(c, f);
+	free(f->parts);
 	while (f->reads != NULL) {
 		struct copy_read *next = f->reads->next;
 
@@ -565,6 +566,8 @@ struct copy *copy_start_sftp(const struct copy_setup *s, struct err *e)
 	c->timer = loop_timer_add(c->loop, on_event, c);
 	c->client = sftp_client_new(s->loop, s->link, c->o.known_server, &events);
 	c->client_to = s->link_to != NULL ? sftp_client_new(s->loop, s->link_to, c->o.known_server, &events) : c->client;
+	if (c->ops == &copy_ops_up)
+		c->stripes = copy_stripes_new(c, &s->more);
 	c->ops->plan(c);
 	return c;
 }
@@ -613,11 +616,11 @@ void copy_free(struct copy *c)
 	loop_defer_cancel(c->loop, pump, c);
 	loop_defer_cancel(c->loop, tell_done, c);
 	/* What answers make files do may be asked of the other client. */
-	if (c->client_to != c->client) {
-		while (sftp_client_stop(c->client) + sftp_client_stop(c->client_to) > 0)
-			;
+	while (c->client != NULL && sftp_client_stop(c->client) + sftp_client_stop(c->client_to) + copy_stripes_stop(c->stripes) > 0)
+		;
+	copy_stripes_free(c->stripes);
+	if (c->client_to != c->client)
 		sftp_client_free(c->client_to);
-	}
 	sftp_client_free(c->client);
 	c->shown = NULL;
 	meter_free(c->meter);

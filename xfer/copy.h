@@ -20,6 +20,7 @@ struct copy_options {
 	uint64_t limit_bits;     /* -l in bit/s; 0: none */
 	unsigned requests;       /* -X nrequests; 0: follows the path */
 	unsigned buffer;         /* -X buffer in bytes; 0: as large as the server allows */
+	unsigned stripes;        /* -X stripes: channels for large uploads, from their start; 0: as many as help, when needed */
 	bool known_server;       /* ours or OpenSSH's: takes requests before its hello and serves them in order */
 	const char *program;     /* name for messages, as invoked */
 	int meter_fd;            /* -1: none; the meter shows only if it is a tty */
@@ -34,6 +35,11 @@ struct copy_job {
 	bool target_must_be_dir;
 };
 
+enum { COPY_STRIPES_MAX = 8 };           /* an OpenSSH server allows ten sessions in a connection by default */
+
+/* Opens another link to the SFTP server that an upload goes to, or NULL. The copy closes it. */
+struct copy_more { struct link *(*open)(void *ctx); void *ctx; };
+
 /* What a copy is started with. done is called once, from the loop: status 0 all copied, 1 something failed, 255 the link
  * broke or the job could not go on. What went wrong has been printed. The links stay the caller's; job and options are
  * copied. */
@@ -44,6 +50,7 @@ struct copy_setup {
 				    target on this one; job->upload means nothing */
 	const struct copy_job *job;
 	const struct copy_options *options;
+	struct copy_more more;   /* open NULL: this link is all there is */
 	void (*done)(void *ctx, int status);
 	void *ctx;
 };

@@ -13,6 +13,7 @@
 #include "xfer/depth.h"
 #include "xfer/progress.h"
 #include "xfer/sftp_client.h"
+#include "xfer/stripe_need.h"
 #include "xfer/throttle.h"
 
 struct copy;
@@ -65,6 +66,7 @@ struct copy_file {
 	unsigned outstanding;            /* requests whose answers touch it */
 	struct copy_read *reads;
 	struct copy_relay_file *relay;   /* copy_relay.c */
+	struct copy_parts *parts;        /* copy_stripes.c; NULL: it goes over one channel */
 };
 
 struct copy_item {                       /* what a walk gives; strings and fd go to whoever takes it */
@@ -97,6 +99,7 @@ struct copy_walker;                      /* copy_walk.c */
 struct copy_lister;                      /* copy_list.c */
 struct copy_plan;                        /* copy_plan.c */
 struct copy_early;                       /* copy_far.c */
+struct copy_stripes;                     /* copy_stripes.c */
 
 struct copy {
 	struct loop *loop;
@@ -112,6 +115,7 @@ struct copy {
 	struct copy_walker *walker;
 	struct copy_lister *lister;
 	struct copy_early *early;
+	struct copy_stripes *stripes;    /* NULL: one channel */
 	bool planned, walk_ended, stopped, lost, pump_wanted, told;
 	int status;
 	int status_at_end;               /* not 0: instead of 1 or 0 */
@@ -187,6 +191,21 @@ void copy_far_free(struct copy *c);
 char *copy_far_plain_path(const char *path);
 typedef void copy_path_fn(void *ctx, char *path);        /* path goes to the callee; NULL: failed, has been said */
 void copy_far_expand_path(struct copy *c, struct sftp_client *client, const char *path, copy_path_fn *fn, void *ctx);
+
+/* ---- copy_up.c */
+/* An answer to a request of copy_stripes.c that f waited for: goes on where f was. For use as a sftp_reply_fn. */
+void copy_up_answered(void *file, const struct sftp_result *r);
+
+/* ---- copy_stripes.c: uploads over several channels */
+struct copy_stripes *copy_stripes_new(struct copy *c, const struct copy_more *more);     /* NULL: not wanted, or not possible */
+size_t copy_stripes_stop(struct copy_stripes *s);        /* as sftp_client_stop; NULL is fine */
+void copy_stripes_free(struct copy_stripes *s);
+/* As sftp_client_write, over whichever channel has room. fn gets f. */
+long copy_stripes_write(struct copy *c, struct copy_file *f, const struct sftp_write *w, sftp_reply_fn *fn);
+void copy_stripes_answered(struct copy *c, uint64_t bytes);      /* a WRITE was answered */
+/* All of f was sent: true when everything was answered too, and only the first channel has it open. Until then
+ * copy_up_answered calls again. */
+bool copy_stripes_settled(struct copy *c, struct copy_file *f);
 
 /* ---- copy_walk.c: local sources */
 struct copy_walker *copy_walker_new(struct copy *c);

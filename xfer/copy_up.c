@@ -67,10 +67,21 @@ static void up_all_sent(struct copy *c, struct copy_file *f)
 	close_local(f);
 	if (f->state == COPY_MOVING)
 		f->state = COPY_SETTLING;
-	if (f->state != COPY_SETTLING || (!c->o.known_server && f->outstanding > 0))
+	if (f->state != COPY_SETTLING || (!c->o.known_server && f->outstanding > 0) || !copy_stripes_settled(c, f))
 		return;
 	copy_far_close(c, f, copy_file_handle(f));
 	copy_file_closed(f);
+}
+
+void copy_up_answered(void *file, const struct sftp_result *r)
+{
+	struct copy_file *f = file;
+
+	(void)r;
+	f->outstanding--;
+	if ((f->failed && f->state == COPY_MOVING) || (f->state == COPY_SETTLING && f->outstanding == 0))
+		up_all_sent(f->copy, f);
+	copy_file_settle(f);
 }
 
 static void on_written(void *ctx, const struct sftp_result *r)
@@ -78,15 +89,13 @@ static void on_written(void *ctx, const struct sftp_result *r)
 	struct copy_file *f = ctx;
 	struct copy *c = f->copy;
 
-	f->outstanding--;
 	copy_request_done(c, r->bytes);
+	copy_stripes_answered(c, r->bytes);
 	if (r->status == SFTP_OK)
 		copy_file_moved(f, r->bytes);
 	else
 		copy_file_fail(f, "remote write \"%s\": %s", f->to, reason(r));
-	if ((f->failed && f->state == COPY_MOVING) || (f->state == COPY_SETTLING && f->outstanding == 0))
-		up_all_sent(c, f);
-	copy_file_settle(f);
+	copy_up_answered(f, r);
 }
 
 /* The size may have changed since the file was opened: it is sent up to where it ends. */
@@ -111,7 +120,7 @@ static bool up_move(struct copy *c, struct copy_file *f)
 
 	/* A file that says it is empty may still give something (proc). */
 	w.max = left > 0 && left < piece ? left : piece;
-	n = sftp_client_write(c->client, &w, on_written, f);
+	n = copy_stripes_write(c, f, &w, on_written);
 	if (n == ERR_AGAIN)
 		return false;
 	if (n > 0) {

@@ -464,6 +464,9 @@ bool sftp_client_has(const struct sftp_client *c, enum sftp_extension x)
 const struct sftp_limits *sftp_client_limits(const struct sftp_client *c) { return &c->limits; }
 size_t sftp_client_outstanding(const struct sftp_client *c) { return c->outstanding; }
 size_t sftp_client_backlog(const struct sftp_client *c) { return c->out.size - c->out_sent; }
+struct link *sftp_client_link(const struct sftp_client *c) { return c->link; }
+size_t sftp_client_window(const struct sftp_client *c) { return c->link != NULL ? link_window(c->link) : 0; }
+uint32_t sftp_client_rtt_us(const struct sftp_client *c) { return c->link != NULL ? link_rtt_us(c->link) : 0; }
 
 const char *sftp_result_text(const struct sftp_result *r, char *dst, size_t size)
 {

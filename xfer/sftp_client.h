@@ -55,6 +55,11 @@ const struct sftp_limits *sftp_client_limits(const struct sftp_client *c);
 size_t sftp_client_outstanding(const struct sftp_client *c);
 /* Bytes of requests that the link has not taken yet: who makes requests in bulk stops while this is large. */
 size_t sftp_client_backlog(const struct sftp_client *c);
+/* NULL when it has ended. */
+struct link *sftp_client_link(const struct sftp_client *c);
+/* link_window and link_rtt_us of its link; 0 when it has ended. */
+size_t sftp_client_window(const struct sftp_client *c);
+uint32_t sftp_client_rtt_us(const struct sftp_client *c);
 
 /* The types with one path: LSTAT, STAT, OPENDIR, REMOVE, RMDIR, REALPATH, READLINK. */
 void sftp_client_path(struct sftp_client *c, uint8_t type, const char *path, sftp_reply_fn *fn, void *ctx);

@@ -34,28 +34,15 @@ fi
 
 # ---- how they grow: over a link with a round trip of 100 ms
 
-wansim=$WS_BUILD/regress/bench/wansim
-link_up() {
-	[ "$WS_PRIVATE" = 1 ] && have ip "$wansim" && [ -e /dev/net/tun ] || return 1
-	mkdir -p /run/netns && mount -t tmpfs none /run/netns && ip netns add wwa && ip netns add wwb || return 1
-	"$wansim" wwa wwb 50 1000 0 12500000 >"$T/wansim.log" 2>&1 &
-	track $!
-	wait_until 10 ip -n wwb link show wan0 >/dev/null 2>&1 || return 1
-	for n in wwa:1 wwb:2; do
-		ip -n ${n%:*} link set lo up && ip -n ${n%:*} addr add 10.99.1.${n#*:}/24 dev wan0 && ip -n ${n%:*} link set wan0 up || return 1
-	done
-	printf '#!/bin/sh\nexec ip netns exec wwb "%s" "$@"\n' "$OUR_SSHD" >"$T/sshd_beyond"
-	chmod 755 "$T/sshd_beyond"
-}
-if ! link_up; then
+if ! far_link 50; then
 	skip "growth" "no link can be made here"
 	finish
 fi
 start_beyond() {	# NAME LINE...
-	start_sshd "$T/sshd_beyond" "$@" "ListenAddress 10.99.1.2" "PerSourcePenalties no" "LogLevel DEBUG2"
+	start_far "$OUR_SSHD" "$@" "PerSourcePenalties no" "LogLevel DEBUG2"
 }
 over_link() {		# OPTION... -- COMMAND, with input from $input
-	ip netns exec wwa timeout 60 "$OURS" -vv -F "$T/client.conf" -p "$PORT" -o Hostname=10.99.1.2 -o HostKeyAlias=peer \
+	limit 60 $FROM_NEAR "$OURS" -vv -F "$T/client.conf" -p "$PORT" -o Hostname=$FAR_ADDRESS -o HostKeyAlias=peer \
 		-o StrictHostKeyChecking=no -o UserKnownHostsFile="$T/hosts" "$@" >"$T/out" 2>"$T/err" <"$input"
 }
 bytes=12582912 input=/dev/null

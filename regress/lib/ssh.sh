@@ -324,6 +324,30 @@ mount_pam() {
 	cp -a /etc/pam.d "$T/etc/pam.d" && cp "$WS_SRC/etc/sshd.pam" "$T/etc/pam.d/sshd" && mount --bind "$T/etc/pam.d" /etc/pam.d
 }
 
+# ---- a long line
+
+# far_link MS: a line of 1 Gbit/s with so many ms each way between two namespaces of a private world.
+far_link() {
+	FAR_ADDRESS=10.99.1.2
+	[ "$WS_PRIVATE" = 1 ] && have ip "$WS_BUILD/regress/bench/wansim" && [ -e /dev/net/tun ] || return 1
+	mkdir -p /run/netns && mount -t tmpfs none /run/netns && ip netns add near && ip netns add far || return 1
+	"$WS_BUILD/regress/bench/wansim" near far "$1" 1000 0 12500000 >"$T/wansim.log" 2>&1 &
+	track $!
+	wait_until 10 ip -n far link show wan0 >/dev/null 2>&1 || return 1
+	for n in near:1 far:2; do
+		ip -n ${n%:*} link set lo up && ip -n ${n%:*} addr add 10.99.1.${n#*:}/24 dev wan0 && ip -n ${n%:*} link set wan0 up || return 1
+	done
+}
+FROM_NEAR="ip netns exec near"
+# start_far PROGRAM NAME [LINE...]: as start_sshd, beyond the line.
+start_far() {
+	printf '#!/bin/sh\nexec ip netns exec far "%s" "$@"\n' "$1" >"$T/far_${1##*/}"
+	chmod 755 "$T/far_${1##*/}"
+	far_program=$T/far_${1##*/}
+	shift
+	start_sshd "$far_program" "$@" "ListenAddress $FAR_ADDRESS"
+}
+
 # ---- clients
 
 # client_config FILE: what every client of ours or OpenSSH needs to log in as $ME without a question.

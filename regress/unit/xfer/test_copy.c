@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/log.h"
@@ -68,11 +69,19 @@ static int teardown(void **state)
 
 /* ---- a job with one or two servers */
 
+enum { BESIDE_MAX = 7 };
+
 struct run {
 	struct loop *loop;
 	struct link *here[2], *there[2];
 	struct sftp_server *server[2];
 	int servers, served;
+	/* of further channels */
+	struct link *near_end[BESIDE_MAX], *far_end[BESIDE_MAX];
+	struct sftp_server *beside[BESIDE_MAX];
+	int beside_count, beside_max;
+	const char *beside_dir;
+	size_t limit;
 	struct copy *copy;
 	struct copy_options o;
 	struct copy_job job;
@@ -103,6 +112,8 @@ static void begin(struct run *r, size_t limit, int servers, bool known)
 	memset(r, 0, sizeof *r);
 	r->status = -1;
 	r->o = (struct copy_options){ .recursive = true, .meter_fd = -1, .known_server = known };
+	r->limit = limit;
+	r->beside_dir = dir;
 	r->loop = loop_new(&e);
 	assert_non_null(r->loop);
 	for (r->servers = 0; r->servers < servers; r->servers++) {
@@ -113,10 +124,41 @@ static void begin(struct run *r, size_t limit, int servers, bool known)
 	}
 }
 
+static void on_beside_served(void *ctx, int status)
+{
+	(void)ctx;
+	(void)status;
+}
+
+static struct link *open_beside(void *ctx)
+{
+	struct run *r = ctx;
+	struct sftp_server_options o = { .umask = -1, .log_level = LOG_LEVEL_QUIET, .start_dir = r->beside_dir };
+	struct link *here;
+	struct err e = { 0 };
+	int i = r->beside_count;
+
+	if (i == r->beside_max)
+		return NULL;
+	assert_int_equal(link_pair_new(r->loop, r->limit, &here, &r->far_end[i], &e), 0);
+	r->beside[i] = sftp_server_new(r->loop, r->far_end[i], NULL, &o, on_beside_served, r);
+	r->beside_count++;
+	r->near_end[i] = here;
+	return here;
+}
+
+static void end_beside(struct run *r, int i)
+{
+	sftp_server_free(r->beside[i]);
+	if (r->beside[i] != NULL)
+		link_close(r->far_end[i]);
+	r->beside[i] = NULL;
+}
+
 static void start(struct run *r, bool upload, const char *from, const char *to)
 {
 	struct copy_setup s = { .loop = r->loop, .link = r->here[0], .link_to = r->servers == 2 ? r->here[1] : NULL, .job = &r->job,
-		.options = &r->o, .done = on_done, .ctx = r };
+		.options = &r->o, .more = { open_beside, r }, .done = on_done, .ctx = r };
 	struct err e = { 0 };
 
 	r->job.upload = upload;
@@ -146,6 +188,8 @@ static int finish(struct run *r)
 static void end(struct run *r)
 {
 	copy_free(r->copy);
+	for (int i = 0; i < r->beside_count; i++)
+		end_beside(r, i);
 	for (int i = 0; i < r->servers; i++)
 		link_finish(r->here[i]);
 	/* One whose replies nobody reads any more does not get to its end. */
@@ -328,6 +372,121 @@ static void test_many_files(void **state)
 	}
 }
 
+/* ---- large files over several channels */
+
+enum { HUGE = 6 * 1024 * 1024 + 4321 };
+
+static uint8_t *huge;
+
+static void put_huge(void)
+{
+	if (huge != NULL)
+		return;
+	huge = mem_alloc(HUGE);
+	for (size_t i = 0; i < HUGE; i++)
+		huge[i] = (uint8_t)(i * 7 + i / 65537);
+	put_file("huge", huge, HUGE);
+}
+
+static bool is_huge(const char *name)
+{
+	uint8_t *got = mem_alloc(HUGE + 1);
+	int fd = open(name, O_RDONLY);
+	bool same = fd >= 0 && read(fd, got, HUGE + 1) == HUGE && memcmp(got, huge, HUGE) == 0;
+
+	close(fd);
+	free(got);
+	return same;
+}
+
+static void begin_striped(struct run *r, size_t limit, int max, bool known)
+{
+	begin(r, limit, 1, known);
+	r->o.stripes = 8;
+	r->beside_max = max;
+}
+
+static void test_striped(void **state)
+{
+	static const size_t limits[] = { 5000, 70000, 262200, 1 << 20 };
+
+	(void)state;
+	put_huge();
+	for (size_t l = 0; l < MEM_COUNT(limits); l++)
+		for (int kind = 0; kind < 4; kind++) {
+			struct run r;
+			struct stat st;
+
+			begin_striped(&r, limits[l], kind & 2 ? BESIDE_MAX : 1, kind & 1);
+			r.o.preserve = l == 0;
+			start(&r, true, "huge", "target");
+			assert_int_equal(finish(&r), 0);
+			assert_int_equal(r.beside_count, r.beside_max);
+			assert_int_equal(stat("target", &st), 0);
+			assert_true(st.st_atime >= time(NULL) - 600);
+			assert_true(is_huge("target"));
+			end(&r);
+			assert_int_equal(unlink("target"), 0);
+		}
+}
+
+/* The further servers find another file under the name: it is left alone. */
+static void test_another_file(void **state)
+{
+	char other[64];
+
+	(void)state;
+	put_huge();
+	assert_int_equal(mkdir("elsewhere", 0755), 0);
+	put_file("elsewhere/target", content, 1000);
+	(void)snprintf(other, sizeof other, "%s/elsewhere", dir);
+	for (int there = 0; there < 2; there++) {
+		struct run r;
+
+		begin_striped(&r, 70000, 3, true);
+		r.beside_dir = other;
+		start(&r, true, "huge", "target");
+		assert_int_equal(finish(&r), 0);
+		assert_int_equal(r.beside_count, 3);
+		assert_true(is_huge("target"));
+		end(&r);
+		if (there == 0)
+			check_file("elsewhere/target", 1000);
+		assert_int_equal(unlink("elsewhere/target"), there == 0 ? 0 : -1);
+	}
+	assert_int_equal(unlink("target"), 0);
+}
+
+/* Freed, interrupted, or left by one of the servers at any moment. What says that it went well has. */
+static void test_striped_ends(void **state)
+{
+	(void)state;
+	put_huge();
+	for (int how = 0; how < 3; how++)
+		for (int after = 0; after < 160; after += 4) {
+			struct run r;
+
+			begin_striped(&r, 262200, 3, after % 8 == 0);
+			start(&r, true, "huge", "target");
+			turns(&r, after);
+			if (how == 1)
+				copy_interrupt(r.copy);
+			else if (how == 2 && r.beside_count > 1) {
+				end_beside(&r, 1);
+				if (finish(&r) == 0)
+					assert_true(is_huge("target"));
+				else
+					assert_int_equal(r.status, 1);
+				/* The copy was told that this one has ended; then it is not the copy's to close. */
+				turns(&r, 5);
+				link_close(r.near_end[1]);
+			}
+			end(&r);
+			(void)unlink("target");
+		}
+	free(huge);
+}
+
 /* ---- the old protocol: a sink that is told lies */
 
 struct told { struct loop *loop; struct link *here, *there; struct copy *copy; int status; char got[4000]; size_t got_size; };
@@ -456,7 +615,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_links_and_orders), cmocka_unit_test(test_changing_files), cmocka_unit_test(test_freed_anywhere),
-		cmocka_unit_test(test_server_goes), cmocka_unit_test(test_many_files), cmocka_unit_test(test_lying_source),
+		cmocka_unit_test(test_server_goes), cmocka_unit_test(test_many_files), cmocka_unit_test(test_striped),
+		cmocka_unit_test(test_another_file), cmocka_unit_test(test_striped_ends), cmocka_unit_test(test_lying_source),
 		cmocka_unit_test(test_rcp_commands),
 	};
 
