@@ -16,7 +16,7 @@ enum {
 	SLICE_US = 1000,                 /* how often the line is looked at */
 	GAP_US = 500 * 1000,             /* nothing moved for so long: what was before is over */
 	WINDOW_US = 20 * 1000, WINDOW_LONG_US = 250 * 1000,
-	BUSY_LEAST = 2048,
+	BUSY_LEAST = 2048, QUEUE_US = 5 * 1000,
 	FREE_US = 4 * SLICE_US,
 	WINDOW_BYTES = 12 * 1024,        /* fewer packets than these tell nothing in a short time */
 	EXPLORE_US = 500 * 1000, EXPLORE_BYTES = 256 * 1024, EXPLORE_LEAST = 16 * 1024, EXPLORE_PART = 125, EXPLORE_WAIT_US = 30 * 1000,
@@ -453,6 +453,18 @@ static void forget_slice(struct compress_auto *a, const struct compress_line *l)
 	a->last = *l;
 }
 
+/* Whether the line had something to do all the time since the last look. */
+static bool was_busy(const struct compress_auto *a, const struct compress_line *l)
+{
+	uint64_t bytes = l->drained - a->last.drained;
+
+	/* It took no more than what had waited then. */
+	if (bytes < a->last.pending + a->last.unsent && l->pending + l->unsent >= BUSY_LEAST)
+		return true;
+	/* A small window of the peer lets nothing wait here; then it waits in front of the line. */
+	return l->queue_us >= QUEUE_US && bytes + l->inflight >= BUSY_LEAST && l->now_us - a->last.now_us < GAP_US;
+}
+
 void compress_auto_line(struct compress_auto *a, const struct compress_line *l)
 {
 	uint64_t us = l->now_us - a->last.now_us, bytes = l->drained - a->last.drained, cpu = l->cpu_ns - a->last.cpu_ns;
@@ -464,8 +476,7 @@ void compress_auto_line(struct compress_auto *a, const struct compress_line *l)
 	}
 	if (us < SLICE_US)
 		return;
-	/* All the time, if it took no more than what had waited at the last look. */
-	busy = bytes < a->last.pending + a->last.unsent && l->pending + l->unsent >= BUSY_LEAST;
+	busy = was_busy(a, l);
 	if (us > GAP_US && !busy) {
 		a->window_us = a->window_bytes = 0;
 		forget_slice(a, l);

@@ -26,9 +26,9 @@ struct compress_answer { size_t in, out, with_out; uint64_t ns, with_ns; };
 void compress_auto_answer(struct compress_auto *a, const struct compress_ask *ask, const struct compress_answer *got);
 
 /* What the line did until now_us. drained: bytes that it has taken so far (acknowledged, where that is known). Waiting:
- * pending in this process, unsent and in flight in the system's. rate: the system's measure of the line, bytes a second, 0 if
- * unknown. cpu_ns: processor time of this thread so far. */
-struct compress_line { uint64_t drained, pending, unsent, inflight, rate, cpu_ns, now_us; };
+ * pending in this process, unsent and in flight in the system's. rate: the system's measure of the line, bytes a second;
+ * queue_us: how long bytes wait on the way for others before them; 0 if unknown. cpu_ns: processor time of this thread so far. */
+struct compress_line { uint64_t drained, pending, unsent, inflight, rate, queue_us, cpu_ns, now_us; };
 void compress_auto_line(struct compress_auto *a, const struct compress_line *l);
 /* When it wants to hear of the line again at the latest, while bytes move. */
 uint64_t compress_auto_line_due(const struct compress_auto *a);

@@ -122,8 +122,8 @@ const char *transport_disconnect_text(const struct transport *t);        /* esca
 
 /* ---- the line, for compression that adapts ---- */
 /* drained: bytes that the line has taken so far, as far as the system tells; unsent and inflight: waiting in the system; rate: the
- * system's own measure, bytes a second. 0 where unknown. */
-struct transport_line { uint64_t drained, unsent, inflight, rate, now_us; };
+ * system's own measure, bytes a second; queue_us: how long bytes wait on the way. 0 where unknown. */
+struct transport_line { uint64_t drained, unsent, inflight, rate, queue_us, now_us; };
 void transport_line_told(struct transport *t, const struct transport_line *l);
 /* When it wants to be told, while bytes move (clock_mono_us); UINT64_MAX: never. */
 uint64_t transport_line_due(const struct transport *t);

@@ -31,7 +31,7 @@ void transport_line_told(struct transport *t, const struct transport_line *l)
 {
 	struct compress_auto *c = packet_compress_auto(t->packet);
 	const struct compress_line line = { .drained = l->drained, .pending = packet_out_pending(t->packet), .unsent = l->unsent,
-		.inflight = l->inflight, .rate = l->rate, .cpu_ns = clock_thread_ns(), .now_us = l->now_us };
+		.inflight = l->inflight, .rate = l->rate, .queue_us = l->queue_us, .cpu_ns = clock_thread_ns(), .now_us = l->now_us };
 
 	t->line_away = l->unsent + l->inflight != 0;
 	if (c == NULL)

@@ -181,7 +181,7 @@ static void carrier_tell_line(struct carrier *c)
 		return;
 	if (net_line(c->fd_out, &n) == 0)
 		l = (struct transport_line){ .drained = n.acked, .unsent = n.unsent, .inflight = n.inflight, .rate = n.rate,
-			.now_us = l.now_us };
+			.queue_us = n.queue_us, .now_us = l.now_us };
 	transport_line_told(c->transport, &l);
 }
 

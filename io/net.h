@@ -71,8 +71,9 @@ void net_open_receive_window(int fd, int bytes);
 struct net_rtt { uint32_t now_us, least_us; };
 struct net_rtt net_rtt(int fd);
 /* What a TCP socket's sending side does: bytes acknowledged since its beginning, waiting in the system and not sent yet, sent and
- * not acknowledged; bytes a second as the system measured, 0 if it did not. ERR_NONE_FOUND if the system does not tell. */
-struct net_line { uint64_t acked, unsent, inflight, rate; };
+ * not acknowledged; bytes a second as the system measured, 0 if it did not; how long bytes wait in queues on the way, where that
+ * is more than half of their round trip, otherwise 0. ERR_NONE_FOUND if the system does not tell. */
+struct net_line { uint64_t acked, unsent, inflight, rate, queue_us; };
 int net_line(int fd, struct net_line *out) MUST_USE;
 
 /* Descriptors over a unix socket: one byte of data and up to 4 of them. */

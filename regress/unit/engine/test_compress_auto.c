@@ -31,6 +31,7 @@ struct scene {
 	double change_s;         /* 0: nothing changes */
 	double b, w;             /* ns a byte of everything else */
 	double seconds;
+	double window;           /* of the peer, bytes of payload; 0: it lets more than enough wait */
 };
 
 struct sim {
@@ -81,9 +82,15 @@ static void pass(struct sim *m, double ns, bool working)
 
 static void tell(struct sim *m)
 {
-	struct compress_line l = { .drained = (uint64_t)m->drained + 4000, .unsent = (uint64_t)m->queue, .rate = (uint64_t)line_now(m),
+	struct compress_line l = { .drained = (uint64_t)m->drained + 4000, .rate = (uint64_t)line_now(m),
 		.cpu_ns = (uint64_t)m->cpu, .now_us = (uint64_t)(m->now / 1e3) + 1 };
 
+	if (m->s->window > 0) {
+		l.inflight = (uint64_t)m->queue;
+		l.queue_us = (uint64_t)(m->queue / line_now(m) * 1e6);
+	} else {
+		l.unsent = (uint64_t)m->queue;
+	}
 	if (m->a != NULL && l.now_us >= compress_auto_line_due(m->a))
 		compress_auto_line(m->a, &l);
 }
@@ -115,6 +122,7 @@ static void step(struct sim *m)
 {
 	const struct kind *k = kind_now(m);
 	double begin = m->now, out, ns, n, swell = m->a != NULL ? (double)compress_auto_swell(m->a) / 16 : 1 / k->r[m->fixed];
+	double most = m->s->window > 0 ? m->s->window : SYSTEM_QUEUE;
 	int level;
 
 	tell(m);
@@ -123,14 +131,18 @@ static void step(struct sim *m)
 	n = (n < 4096 ? 4096 : n) * swell;
 	if (n > (level != 0 ? 64 : 255) * 1024)
 		n = (level != 0 ? 64 : 255) * 1024;
+	if (m->s->window > 0)
+		n = m->s->window / 3;
 	while (m->a != NULL && compress_auto_pending_max(m->a) == 0) {
 		pass(m, 1e6, false);
 		tell(m);
 	}
 	out = level != 0 ? n * noisy_rest(m, k->r[level]) : n;
 	ns = level != 0 ? n * noise(m, k->c[level]) : 0;
-	while (m->queue + out > SYSTEM_QUEUE && m->queue > out) {
-		double wait = (m->queue + out - SYSTEM_QUEUE) / line_now(m) * 1e9 + 1000;
+	if (m->s->window > 0)
+		most *= out / n;
+	while (m->queue + out > most && m->queue > out * 0.1) {
+		double wait = (m->queue + out - most) / line_now(m) * 1e9 + 1000;
 
 		pass(m, wait < 5e6 ? wait : 5e6, false);
 		tell(m);
@@ -240,6 +252,20 @@ static void stripes(void **state)
 	assert_int_equal(bad, 0);
 }
 
+/* A peer that lets little be under way: nothing waits at the sender, all in front of the line, as long as there is a queue. */
+static void small_windows(void **state)
+{
+	(void)state;
+	for (int k = 0; k < KINDS; k++)
+		for (size_t i = 2; lines[i] < 5e5; i++) {
+			const struct scene s = { .kind = { k, k }, .line = { lines[i], lines[i] }, .b = 0.2, .w = 0.6, .seconds = 20, .window = 24576 };
+
+			if (k != ZEROS)
+				compare(&s, kinds[k].name, 0.93);
+		}
+	assert_int_equal(bad, 0);
+}
+
 /* From one second behind the change on: the pace of the levels that it used, against the best. */
 static void after_change(const struct scene *s)
 {
@@ -315,7 +341,7 @@ static void data_changes(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(steady), cmocka_unit_test(stripes), cmocka_unit_test(changes),
+	const struct CMUnitTest tests[] = { cmocka_unit_test(steady), cmocka_unit_test(stripes), cmocka_unit_test(small_windows), cmocka_unit_test(changes),
 		cmocka_unit_test(data_changes) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
