@@ -8,11 +8,11 @@ make_login || { ok 1 "keys made"; finish; }
 HOME=$T
 export HOME
 SHAPE="300:0.8 12000:0.6 0" LEVELS="2 5 9"
-[ -z "$FULL" ] || { SHAPE="150:2 3000:2 20000:2 400:2 0"; LEVELS="1 2 3 4 5 6 7 8 9"; }
+[ -z "$FULL" ] || { SHAPE="200:1.5 3000:1 400:1 0"; LEVELS="1 2 3 4 5 6 7 8 9"; }
 
 # Text, and stripes for fixed levels: text, what does not shrink, zeros.
 for i in 1 2 3 4 5 6 7 8; do cat "$WS_SRC"/*.c "$WS_SRC"/client/*.c "$WS_SRC"/server/*.c; done >"$T/text"
-[ -z "$FULL" ] || { cat "$T/text" "$T/text" "$T/text" "$T/text" >"$T/text4"; mv "$T/text4" "$T/text"; }
+[ -z "$FULL" ] || { cat "$T/text" "$T/text" >"$T/twice"; mv "$T/twice" "$T/text"; }
 random_file "$T/part" 100000
 for i in 1 2 3; do head -c 150000 "$T/text"; cat "$T/part"; head -c 100000 /dev/zero; done >"$T/stripes"
 chmod 644 "$T/text" "$T/stripes"
