@@ -100,8 +100,8 @@ int channel_request(struct channel *c, const char *name, const struct buf *body,
 int channels_global_request(struct channels *cs, const char *name, const struct buf *body,
 	void (*reply)(void *ctx, bool ok, struct reader *body), void *ctx) MUST_USE;
 
-/* The channel as a byte link (data only; extended data is written to stderr_fd if that is >= 0, dropped otherwise). The link
- * lives as long as the channel. */
+/* The channel as a byte link (data only; extended data is written to stderr_fd if that is >= 0, with control characters made
+ * visible if that is a terminal, and dropped otherwise). The link lives as long as the channel. */
 struct link *channel_link(struct channel *c, int stderr_fd);
 
 /* Descriptors. -1: none. All that are given are made non-blocking (unless ttys or /dev/null), watched, and closed when done

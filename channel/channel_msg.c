@@ -1,6 +1,7 @@
 /* channel/channel_msg.c: messages of the connection protocol as they come in. Layer: channel. RFC 4254 §4 and §5. */
 #include "channel/channel_private.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -173,6 +174,38 @@ static int take_open_failure(struct channels *cs, struct channel *c, struct read
 
 /* ---- data ---- */
 
+static void write_all(int fd, const void *p, size_t n)
+{
+	const uint8_t *from = p;
+	ssize_t w;
+
+	for (; n > 0; n -= (size_t)w, from += w) {
+		w = write(fd, from, n);
+		if (w < 0 && errno == EINTR)
+			w = 0;
+		if (w < 0) {
+			log_debug("stderr could not be written");
+			return;
+		}
+	}
+}
+
+/* Who has a link has no terminal at the far end, so nothing there has business steering the one here. */
+static void show_stderr(int fd, struct view data)
+{
+	char *shown;
+
+	if (fd < 0)
+		return;
+	if (!isatty(fd)) {
+		write_all(fd, data.p, data.n);
+		return;
+	}
+	shown = str_escape_terminal(data.p, data.n);
+	write_all(fd, shown, strlen(shown));
+	free(shown);
+}
+
 static int take_bytes(struct channel *c, bool extended, struct view data)
 {
 	struct byte_queue *q = extended ? &c->err_in : &c->in;
@@ -202,8 +235,7 @@ static int take_bytes(struct channel *c, bool extended, struct view data)
 		return 0;
 	}
 	if (c->has_link) {
-		if (c->link_stderr >= 0 && write(c->link_stderr, data.p, data.n) < 0)
-			log_debug("channel %u: stderr could not be written", c->id);
+		show_stderr(c->link_stderr, data);
 		channel_consumed(c, data.n);
 		return 0;
 	}

@@ -16,6 +16,7 @@
 #include "base/mem.h"
 #include "channel/session_msg.h"
 #include "peers.h"
+#include "platform/pty.h"
 #include "wire/messages.h"
 
 /* One side of a link that sends a pattern of `total` bytes and checks the other's. */
@@ -561,10 +562,58 @@ static void test_vanishing_peer_tells_everybody(void **state)
 	peers_stop(&p);
 }
 
+/* What came to fd by the time of a line feed. */
+static void read_line(struct peers *p, int fd, char *line, size_t room)
+{
+	size_t n = 0;
+	bool whole = false;
+
+	assert_return_code(fcntl(fd, F_SETFL, O_NONBLOCK), errno);
+	for (int i = 0; i < 1000 && !whole; i++) {
+		ssize_t got;
+
+		assert_int_equal(loop_turn(p->loop, 10, NULL), 0);
+		got = read(fd, line + n, room - 1 - n);
+		n += got > 0 ? (size_t)got : 0;
+		whole = n > 0 && line[n - 1] == '\n';
+	}
+	line[n] = '\0';
+}
+
+/* CVE-2019-6110: a hostile server's stderr on the terminal of a copy. */
+static void test_stderr_of_a_link_cannot_steer_a_terminal(void **state)
+{
+	static const char evil[] = "\033[2K\rYour key has expired. Password: \007\233A\n";
+	struct peers p = { 0 };
+	struct talker client = { 0 }, server = { 0 };
+	struct pty pty;
+	char line[256];
+	int fds[2];
+
+	talk(&p, &client, &server);
+	peers_run_until(&p, &client.opened);
+	server.link->user.writable = NULL;       /* it would end the data */
+	assert_int_equal(pty_open(&pty, NULL), 0);
+	(void)channel_link(client.channel, pty.slave);
+	channel_write_stderr(server.channel, evil, sizeof(evil) - 1);
+	read_line(&p, pty.master, line, sizeof(line));
+	assert_string_equal(line, "\\033[2K\\015Your key has expired. Password: \\007\\233A\r\n");
+	/* What goes to a file or a program is not ours to change. */
+	assert_return_code(pipe(fds), errno);
+	(void)channel_link(client.channel, fds[1]);
+	channel_write_stderr(server.channel, evil, sizeof(evil) - 1);
+	read_line(&p, fds[0], line, sizeof(line));
+	assert_string_equal(line, evil);
+	pty_close(&pty);
+	close(fds[0]);
+	close(fds[1]);
+	peers_stop(&p);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_link_both_ways), cmocka_unit_test(test_link_small_bites), cmocka_unit_test(test_link_nothing),
+		cmocka_unit_test(test_link_both_ways), cmocka_unit_test(test_stderr_of_a_link_cannot_steer_a_terminal), cmocka_unit_test(test_link_small_bites), cmocka_unit_test(test_link_nothing),
 		cmocka_unit_test(test_rekeying_under_load), cmocka_unit_test(test_stalled_reader_stops_the_sender),
 		cmocka_unit_test(test_refused_open), cmocka_unit_test(test_pump_and_requests),
 		cmocka_unit_test(test_eof_goes_through_a_pump), cmocka_unit_test(test_close_is_held_for_the_status),
