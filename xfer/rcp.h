@@ -47,6 +47,8 @@ int rcp_parse_record(const char *line, struct rcp_record *r, const char **why) M
 bool rcp_name_acceptable(const char *name);
 /* Does name match the last component of what was asked for (braces, * ? [])? */
 bool rcp_name_matches(const char *asked, const char *name);
+/* What was asked for is a folder whose name only the far side knows (~, ., $DIR): any will do. */
+bool rcp_name_is_open(const char *asked);
 
 /* The ends: set run, free_end, and whatever they need. */
 void rcp_source_init(struct rcp *r);

@@ -163,3 +163,14 @@ bool rcp_name_matches(const char *asked, const char *name)
 	free(trimmed);
 	return matches;
 }
+
+bool rcp_name_is_open(const char *asked)
+{
+	char *base = copy_base_name(asked);
+	/* "." is what there is no name for. */
+	bool is_open = strcmp(base, ".") == 0 || (*asked == '~' && asked[strcspn(asked, "/")] == '\0') ||
+		(*asked == '~' && asked[strcspn(asked, "/") + 1] == '\0') || strpbrk(asked, "$`") != NULL;
+
+	free(base);
+	return is_open;
+}

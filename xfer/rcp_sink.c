@@ -218,10 +218,10 @@ static bool name_wanted(struct rcp *r, const struct sink *s, const char *name)
 {
 	const struct copy *c = r->copy;
 
-	/* With -r whole trees come, and a server takes what its user sends. */
-	if (r->server || c->o.no_name_check || c->o.recursive || s->depth > 1)
+	/* With -r what lies below is the source's business, and a server takes what its user sends. */
+	if (r->server || c->o.no_name_check || s->depth > 1)
 		return true;
-	return rcp_name_matches(c->job.sources.v[0], name);
+	return rcp_name_matches(c->job.sources.v[0], name) || (c->o.recursive && rcp_name_is_open(c->job.sources.v[0]));
 }
 
 static void take_item(struct rcp *r, struct sink *s, const char *line)

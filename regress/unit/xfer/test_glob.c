@@ -75,6 +75,14 @@ static void test_requested_names(void **state)
 		if (got != rows[i].want)
 			fail_msg("%s against %s", rows[i].asked, rows[i].name);
 	}
+	/* Of what no name can be told beforehand. */
+	static const struct { const char *asked; bool open; } opens[] = {
+		{ "", true }, { ".", true }, { "a/.", true }, { "..", true }, { "../", true }, { "/", true }, { "~", true }, { "~ada/", true },
+		{ "$DIR", true }, { "a/`x`", true }, { "a", false }, { "a/", false }, { "~/a", false }, { "*", false }, { "...", false }, { "a/..b", false },
+	};
+	for (size_t i = 0; i < MEM_COUNT(opens); i++)
+		if (rcp_name_is_open(opens[i].asked) != opens[i].open)
+			fail_msg("%s", opens[i].asked);
 	assert_false(rcp_name_acceptable(""));
 	assert_false(rcp_name_acceptable("."));
 	assert_false(rcp_name_acceptable(".."));
