@@ -1,16 +1,18 @@
 /* platform/giveback.c: memory that a process at rest need not keep. */
 #include "platform/giveback.h"
 
+#include <fcntl.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 #ifdef HAVE_MALLOC_TRIM
 #include <malloc.h>
 #endif
-#ifdef __linux__
-#include <link.h>
-#endif
+#include "platform/fskind.h"
 
 #if defined(__linux__) && !defined(WITH_SANITIZERS)
 
@@ -37,36 +39,104 @@ static void give_back_stack(uintptr_t page_size)
 		(void)madvise((void *)low, top - low, MADV_DONTNEED);
 }
 
-/* Segments that were never writable hold what the file holds. Relocated ones are writable at the start, and left alone. */
-static int give_back_code(struct dl_phdr_info *o, size_t size, void *ctx)
-{
-	uintptr_t page_size = *(const uintptr_t *)ctx, from, to;
+/* ---- code
+ *
+ * A page of a private mapping that nobody has written to is the file's, and comes back from there. One that somebody has written
+ * to is this process's own and would be lost: relocations, a debugger's breakpoints and probes, patches that are put into running
+ * programs, code that was moved to large pages. Only the kernel knows, and tells in /proc/self/smaps: a mapping is given back
+ * if it says of the whole of it that there is no such page. */
 
-	(void)size;
-	for (int i = 0; i < o->dlpi_phnum; i++)
-		if (o->dlpi_phdr[i].p_type == PT_DYNAMIC)
-			for (const ElfW(Dyn) *d = (const void *)(o->dlpi_addr + o->dlpi_phdr[i].p_vaddr); d->d_tag != DT_NULL; d++)
-				if (d->d_tag == DT_TEXTREL)
-					return 0;
-	for (int i = 0; i < o->dlpi_phnum; i++) {
-		if (o->dlpi_phdr[i].p_type != PT_LOAD || (o->dlpi_phdr[i].p_flags & PF_W))
-			continue;
-		from = (o->dlpi_addr + o->dlpi_phdr[i].p_vaddr) & ~(page_size - 1);
-		to = (o->dlpi_addr + o->dlpi_phdr[i].p_vaddr + o->dlpi_phdr[i].p_memsz + page_size - 1) & ~(page_size - 1);
-		(void)madvise((void *)from, to - from, MADV_DONTNEED);
+enum { HAS_NO_ANONYMOUS = 1, HAS_NO_SWAP = 2, HAS_NO_HUGE = 4, IS_CLEAN = 7, SMAPS_BYTES = 8 * 1024 };
+
+struct mapping {
+	uintptr_t from, to;
+	bool of_file;            /* readable, private, not writable, of a file that is there, on a disk here */
+	unsigned has;
+};
+
+static const struct { const char *name; unsigned bit; } clean_fields[] = {
+	{ "Anonymous:", HAS_NO_ANONYMOUS }, { "Swap:", HAS_NO_SWAP }, { "Private_Hugetlb:", HAS_NO_HUGE },
+};
+
+static void end_mapping(const struct mapping *m)
+{
+	if (m->of_file && m->has == IS_CLEAN)
+		(void)madvise((void *)m->from, m->to - m->from, MADV_DONTNEED);
+}
+
+/* "7f0a4000-7f0b2000 r-xp 0000b000 fe:01 12345   /usr/lib/libc.so.6" */
+static void begin_mapping(struct mapping *m, const char *line)
+{
+	static const char gone[] = " (deleted)";
+	unsigned long from, to, inode;
+	char rights[5];
+	int path = 0;
+	size_t n = strlen(line);
+
+	*m = (struct mapping){ .of_file = false };
+	if (sscanf(line, "%lx-%lx %4s %*x %*x:%*x %lu %n", &from, &to, rights, &inode, &path) != 4 || path == 0)
+		return;
+	m->from = from;
+	m->to = to;
+	/* What was replaced, or lies on another machine, may not be there any more when it is wanted. */
+	m->of_file = rights[0] == 'r' && rights[1] == '-' && rights[3] == 'p' && inode != 0 && line[path] == '/' &&
+		(n < sizeof(gone) || strcmp(line + n - (sizeof(gone) - 1), gone) != 0) && !fskind_may_block(line + path);
+}
+
+static void take_line(struct mapping *m, const char *line)
+{
+	if ((*line >= '0' && *line <= '9') || (*line >= 'a' && *line <= 'f')) {
+		end_mapping(m);
+		begin_mapping(m, line);
+		return;
 	}
-	return 0;
+	for (size_t i = 0; i < sizeof(clean_fields) / sizeof(clean_fields[0]); i++) {
+		size_t n = strlen(clean_fields[i].name);
+
+		if (strncmp(line, clean_fields[i].name, n) == 0 && strtoul(line + n, NULL, 10) == 0)
+			m->has |= clean_fields[i].bit;
+	}
+}
+
+/* Takes the whole lines of n bytes at text; returns how many bytes are left, at its front. */
+static size_t take_lines(struct mapping *m, char *text, size_t n)
+{
+	char *at = text, *end;
+
+	while ((end = memchr(at, '\n', n)) != NULL) {
+		*end = '\0';
+		take_line(m, at);
+		n -= (size_t)(end + 1 - at);
+		at = end + 1;
+	}
+	memmove(text, at, n);
+	return n;
+}
+
+/* Without /proc, as behind a chroot, nothing is given back. */
+static void give_back_code(void)
+{
+	int fd = open("/proc/self/smaps", O_RDONLY | O_CLOEXEC);
+	struct mapping m = { .of_file = false };
+	char text[SMAPS_BYTES];
+	size_t n = 0;
+	ssize_t got;
+
+	if (fd < 0)
+		return;
+	while (n < sizeof(text) && (got = read(fd, text + n, sizeof(text) - n)) > 0)
+		n = take_lines(&m, text, n + (size_t)got);
+	end_mapping(&m);
+	close(fd);
 }
 
 void giveback(void)
 {
-	uintptr_t page_size = (uintptr_t)sysconf(_SC_PAGESIZE);
-
 #ifdef HAVE_MALLOC_TRIM
 	(void)malloc_trim(0);
 #endif
-	give_back_stack(page_size);
-	(void)dl_iterate_phdr(give_back_code, &page_size);
+	give_back_code();
+	give_back_stack((uintptr_t)sysconf(_SC_PAGESIZE));
 }
 
 #else

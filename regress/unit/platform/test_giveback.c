@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "platform/giveback.h"
@@ -77,9 +78,97 @@ static void gives_back(void **state)
 	giveback();
 }
 
+enum { PAGE_MOST = 64 * 1024 };
+
+/* What is there now, whatever the compiler knows of constants. */
+static char look(const char *p)
+{
+	return *(const volatile char *)p;
+}
+
+static void change(const char *p, char c)
+{
+	*(volatile char *)(uintptr_t)p = c;
+}
+
+/* Read only, from the file, as code is. */
+static const char page[PAGE_MOST] __attribute__((aligned(PAGE_MOST))) = { 'f', 'i', 'l', 'e' };
+
+/* As a debugger does with breakpoints, and who patches running programs. */
+static void keeps_what_was_written_into_code(void **state)
+{
+	(void)state;
+	assert_int_equal(look(page), 'f');
+	assert_int_equal(mprotect((void *)(uintptr_t)page, PAGE_MOST, PROT_READ | PROT_WRITE), 0);
+	change(page, 'p');
+	change(page + PAGE_MOST - 1, 'q');
+	assert_int_equal(mprotect((void *)(uintptr_t)page, PAGE_MOST, PROT_READ), 0);
+	giveback();
+	assert_int_equal(look(page), 'p');
+	assert_int_equal(look(page + 1), 'i');
+	assert_int_equal(look(page + PAGE_MOST - 1), 'q');
+}
+
+/* Code that was moved to memory of its own, at the place where it was. */
+static void keeps_code_that_was_moved(void **state)
+{
+	static const char moved[PAGE_MOST] __attribute__((aligned(PAGE_MOST))) = { 'f' };
+
+	(void)state;
+	assert_int_equal(look(moved), 'f');
+	assert_ptr_equal(mmap((void *)(uintptr_t)moved, PAGE_MOST, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0), moved);
+	change(moved, 'm');
+	assert_int_equal(mprotect((void *)(uintptr_t)moved, PAGE_MOST, PROT_READ), 0);
+	giveback();
+	assert_int_equal(look(moved), 'm');
+}
+
+/* Resident KiB of the mapping that holds an address, by smaps; -1: not known. */
+static long resident_at(const void *address)
+{
+	FILE *f = fopen("/proc/self/smaps", "r");
+	unsigned long from = 0, to = 0;
+	char line[512];
+	long kib = -1;
+
+	while (f != NULL && kib < 0 && fgets(line, sizeof(line), f) != NULL) {
+		(void)sscanf(line, "%lx-%lx ", &from, &to);
+		if ((unsigned long)address >= from && (unsigned long)address < to)
+			(void)sscanf(line, "Rss: %ld", &kib);
+	}
+	if (f != NULL)
+		(void)fclose(f);
+	return kib;
+}
+
+static void gives_clean_pages_back(void **state)
+{
+	enum { CLEAN = 1024 * 1024 };
+	static const char clean[CLEAN] __attribute__((aligned(PAGE_MOST))) = { 'c' };
+	long before, after;
+
+	(void)state;
+	for (size_t i = 0; i < CLEAN; i += 4096)
+		assert_int_equal(look(clean + i), i == 0 ? 'c' : 0);
+	before = resident_at(&clean[CLEAN / 2]);
+	giveback();
+	after = resident_at(&clean[CLEAN / 2]);
+	assert_int_equal(look(clean), 'c');
+#if defined(__linux__) && !defined(WITH_SANITIZERS)
+	if (before >= CLEAN / 1024)
+		assert_true(after <= before - CLEAN / 1024 / 2);
+#else
+	(void)before;
+	(void)after;
+#endif
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(gives_back) };
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(gives_clean_pages_back), cmocka_unit_test(gives_back),
+		cmocka_unit_test(keeps_what_was_written_into_code), cmocka_unit_test(keeps_code_that_was_moved),
+	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
