@@ -24,7 +24,6 @@
 enum { EXIT_SSH = 255 };
 
 struct ssh {
-	const char *program;
 	struct client_profile profile;
 	struct loop *loop;
 	struct client *client;
@@ -34,6 +33,7 @@ struct ssh {
 	const char *config_file, *log_file, *stdio_forward;
 	bool syslog, dump, subsystem, no_session, force_tty, want_tty, tty, background;
 	int verbosity, tty_requests, status;
+	char forward_flag;                       /* one that asks for a forward; 0: none was given */
 	bool done;
 };
 
@@ -56,12 +56,13 @@ static const struct { char flag; const char *keyword; } first_wins[] = {
 
 static const char flag_letters[] = "+1246AB:CD:E:F:GI:J:KL:MNO:P:Q:R:S:TVW:XYZab:c:e:fgi:kl:m:no:p:qstvw:xy";
 
-static void usage(const char *program)
+static void usage(void) __attribute__((noreturn));
+static void usage(void)
 {
-	fprintf(stderr, "usage: %s [-46AaCfGgKkMNnqsTtVvXxYy] [-B interface] [-b address] [-c ciphers] [-D [bind:]port]\n"
+	fputs("usage: ssh [-46AaCfGgKkMNnqsTtVvXxYy] [-B interface] [-b address] [-c ciphers] [-D [bind:]port]\n"
 		"           [-E log_file] [-e char] [-F config] [-I provider] [-i identity] [-J hops] [-L forward]\n"
 		"           [-l user] [-m macs] [-O command] [-o option] [-P tag] [-p port] [-Q query] [-R forward]\n"
-		"           [-S path] [-W host:port] [-w local[:remote]] destination [command [argument ...]]\n", program);
+		"           [-S path] [-W host:port] [-w local[:remote]] destination [command [argument ...]]\n", stderr);
 	exit(EXIT_SSH);
 }
 
@@ -131,6 +132,8 @@ static bool take_line_flag(struct ssh *s, int flag, const char *arg)
 		if (flag == 'i' && identity_missing(arg))
 			return true;
 		add_keyword(s, first_wins[i].keyword, arg);
+		if (strchr("DLRw", flag))
+			s->forward_flag = (char)flag;
 		return true;
 	}
 	return false;
@@ -188,7 +191,7 @@ static void take_flag(struct ssh *s, int flag, char *arg, const char *next)
 	case 'y': s->syslog = true; return;
 	default:
 		if (!take_line_flag(s, flag, arg))
-			usage(s->program);
+			usage();
 	}
 }
 
@@ -198,7 +201,7 @@ static void take_destination(struct ssh *s, const char *text)
 	struct err e = { 0 };
 
 	if (destination_parse(text, "ssh", &d, &e) < 0)
-		usage(s->program);
+		usage();
 	if (d.user)
 		add_keyword(s, "User", d.user);
 	if (d.port)
@@ -298,7 +301,7 @@ static void decide(struct ssh *s)
 	}
 	if (s->subsystem && !s->command) {
 		fprintf(stderr, "You must specify a subsystem to invoke.\r\n");
-		usage(s->program);
+		usage();
 	}
 	if (o->fork_after_authentication && !s->command && !s->no_session && !s->stdio_forward)
 		fail("Cannot fork into background without a command to execute.");
@@ -425,6 +428,9 @@ static int run(struct ssh *s)
 	};
 	struct err e = { 0 };
 
+	/* Lines of files get a note at -v; who types a flag waits for what it does. */
+	if (s->forward_flag)
+		log_info("-%c has no effect: forwards are not built into this program", s->forward_flag);
 	s->status = EXIT_SSH;
 	s->loop = loop_new(&e);
 	if (!s->loop)
@@ -451,7 +457,7 @@ static void dump_line(void *ctx, const char *text)
 
 int main(int argc, char **argv)
 {
-	struct ssh s = { .program = argv[0] ? argv[0] : "ssh" };
+	struct ssh s = { 0 };
 	struct err e = { 0 };
 
 	spawn_fill_stdio();
@@ -461,7 +467,7 @@ int main(int argc, char **argv)
 		fail("%s", err_text(&e));
 	take_command_line(&s, argc, argv);
 	if (!s.host)
-		usage(s.program);
+		usage();
 	if (!client_host_arg_ok(s.host))
 		fail("hostname contains invalid characters");
 	if (s.log_file && client_profile_open_log(s.log_file, &e) < 0) {

@@ -50,11 +50,14 @@ static void open_one(const char *host, uint16_t port, const struct net_listen_op
 	struct net_listeners *out)
 {
 	struct err e = { 0 };
+	int r;
 
 	if (take_inherited(host, port, o->family, inherited, out))
 		return;
-	if (net_listen(host, port, o, out, &e) < 0)
-		log_error("%s", err_text(&e));
+	/* That no address could be bound was logged for each of them. */
+	r = net_listen(host, port, o, out, &e);
+	if (r < 0)
+		log_at(r == ERR_IO ? LOG_LEVEL_VERBOSE : LOG_LEVEL_ERROR, "%s", err_text(&e));
 }
 
 int listener_open_sockets(const struct server_options *o, const struct net_listeners *inherited, struct net_listeners *out,
