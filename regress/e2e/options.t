@@ -152,7 +152,7 @@ cat >conf <<-'X'
 	X
 same 'forwards' "$defaults" h1
 same 'forwards of the command line' "$defaults" h1 -L 9090:a:90 -R 9091:b:91 -D 9092
-"$ssh" -G -F none -L 9090:a:90 h1 2>&1 >/dev/null | grep -q . && r=1 || r=0
+"$ssh" -G -F none -L 9090:a:90 h1 2>&1 | grep -q 'no effect' && r=1 || r=0
 "$ssh" -F none -oProxyCommand=false -L 9090:a:90 h1 true >err 2>&1
 grep -q '^-L has no effect: ' err && [ $r = 0 ]; ok $? 'a forward that was typed and cannot be had is said to have no effect'
 echo 'ProxyCommand nc "%h" %p # not a comment' >conf
