@@ -133,7 +133,11 @@ void pair_init(struct pair *p, const char *host_key_alg)
 			.server = e->is_server,
 			.software = "Wirespeed_0.0_test",
 			.server_sig_algs = e->is_server ? "ssh-ed25519,rsa-sha2-512" : NULL,
-			.cb = { e, check_host_key, sign_hash, host_key_for, keys_changed, session_begun, ext_info, peer_debug }
+			.cb = {
+				.ctx = e, .check_host_key = check_host_key, .sign_hash = sign_hash, .host_key_for = host_key_for,
+				.keys_changed = keys_changed, .session_begun = session_begun, .ext_info = ext_info,
+				.peer_debug = peer_debug,
+			},
 		};
 	}
 	pair_set(p, PROPOSAL_KEX, proposal_default_kex(false));

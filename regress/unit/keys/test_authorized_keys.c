@@ -164,8 +164,9 @@ static void test_check(void **state)
 static void test_hand_over(void **state)
 {
 	static const char *const fields[] = {
-		"", "restrict,command=\"\",no-touch-required", "command=\"a\",from=\"b\",cert-authority,principals=\"c\",environment=\"D=e\","
-		"environment=\"F=g\",permitopen=\"h:1\",permitlisten=\"2\",expiry-time=\"20240229Z\",tunnel=\"0\",verify-required"
+		"", "restrict,command=\"\",no-touch-required",
+		("command=\"a\",from=\"b\",cert-authority,principals=\"c\",environment=\"D=e\",environment=\"F=g\","
+		"permitopen=\"h:1\",permitlisten=\"2\",expiry-time=\"20240229Z\",tunnel=\"0\",verify-required"),
 	};
 
 	for (size_t i = 0; i < MEM_COUNT(fields); i++) {

@@ -152,7 +152,7 @@ static void test_hashed(void **state)
 	fprintf(f, "%s %s\n%s %s\n", HASHED_A, line, again, line);
 	/* Damaged ones, and a list of hashes, match nothing. */
 	fprintf(f, "%.*s %s\n|1|%s %s\n|2%s %s\n%s,other %s\n|1|AAAA|BBBB %s\n|1||| %s\n| %s\n", (int)strlen(HASHED_A) - 1, HASHED_A,
-		line, HASHED_A, line, HASHED_A + 2, line, HASHED_A, line, line, line, line);
+		line, HASHED_A, line, &HASHED_A[2], line, HASHED_A, line, line, line, line);
 	fclose(f);
 	assert_true(str_starts(again, "|1|"));
 	assert_int_equal(strlen(again), strlen(HASHED_A));
