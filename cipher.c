@@ -17,7 +17,7 @@ enum {
 	STREAM_POSITION_MAX = 1 << 30
 };
 
-/* name, mode, key, iv, block, tag, legacy, libcrypto's name, skip. Order: that of -Q (spec wire-extensions 2), with what has
+/* name, mode, key, iv, block, tag, legacy, libcrypto's name, skip. Order: that of -Q, with what has
  * left it behind the other legacy ones; none last. */
 static const struct cipher_alg rows[] = {
 #ifdef WITH_LEGACY_CIPHERS

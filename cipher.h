@@ -25,7 +25,7 @@ struct cipher_alg {
 
 /* By exact name; NULL if unknown or if libcrypto does not offer it. "none" is found too: callers decide. */
 const struct cipher_alg *cipher_find(struct view name);
-/* Rows for -Q, in the order of spec wire-extensions 2; NULL past the end. "none" is not among them. */
+/* Rows for -Q, in OpenSSH's order; NULL past the end. "none" is not among them. */
 const struct cipher_alg *cipher_at(size_t i);
 const char *cipher_name_at(size_t i);                    /* the same, its name */
 /* Ciphers that are not offered unless they are made ready, since nobody needs them as a rule (crypto_load_legacy): does so
@@ -46,7 +46,7 @@ const struct cipher_alg *cipher_alg(const struct cipher *c);
 /* A packet lies at p: 4 bytes of length field, then n bytes of body; for AEAD tag_size bytes of room (or tag) after
  * it. Everything happens in place.
  *   AEAD            seal: writes the tag; open: checks it first, ERR_CRYPTO.
- *                   GCM leaves the length in clear, chacha seals it (RFC draft; spec wire-extensions 7).
+ *                   GCM leaves the length in clear, chacha seals it (OpenSSH's PROTOCOL.chacha20poly1305).
  *   CTR, CBC        length_clear (EtM): only the body is worked on; otherwise length and body together.
  *   none            nothing.
  * seq is the packet's sequence number (chacha's nonce). */
@@ -72,7 +72,7 @@ uint64_t cipher_position(const struct cipher *c);
 uint64_t cipher_position_after(const struct cipher *c, uint64_t position, size_t n, bool length_clear);
 int cipher_move(struct cipher *c, uint64_t position) MUST_USE;
 
-/* Hand-off (design 2): where the stream stands since it was keyed, as uint64 position (GCM: packets, CTR: bytes) and string
+/* Hand-off: where the stream stands since it was keyed, as uint64 position (GCM: packets, CTR: bytes) and string
  * last sealed block (CBC). Arcfour walks there, so its position is bounded. Put back into a new cipher made from the same row, direction, key and first IV. */
 void cipher_save(const struct cipher *c, struct buf *out);
 int cipher_restore(struct cipher *c, struct reader *r) MUST_USE;

@@ -1,4 +1,4 @@
-/* ident.c: the version exchange (RFC 4253 §4.2, spec wire-extensions 1). */
+/* ident.c: the version exchange (RFC 4253 §4.2). */
 #include "ident.h"
 
 #include <stdint.h>

@@ -7,7 +7,7 @@
 #include "base/err.h"
 #include "wire/reader.h"
 
-/* Lines a client looks through, and bytes of one before its LF, CR not counted (spec wire-extensions 1). */
+/* Lines a client looks through, and bytes of one before its LF, CR not counted (what OpenSSH takes). */
 enum { IDENT_LINES_MAX = 1024, IDENT_LINE_MAX = 8192 };
 
 /* Where the search stands; zero-initialised at first. */

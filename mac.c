@@ -12,7 +12,7 @@
 enum { KIND_NONE, KIND_HMAC, KIND_UMAC };
 enum { TAG_MAX = DIGEST_MAX };
 
-/* name, key, tag, etm, legacy, kind, param (HMAC: the hash). Order: that of -Q (spec wire-extensions 2); none last. */
+/* name, key, tag, etm, legacy, kind, param (HMAC: the hash). Order: that of -Q; none last. */
 static const struct mac_alg rows[] = {
 	{ "hmac-sha1", 20, 20, false, false, KIND_HMAC, DIGEST_SHA1 },
 #ifdef WITH_LEGACY_CIPHERS

@@ -129,7 +129,7 @@ int packet_set_keys(struct packet *p, enum packet_dir dir, const struct packet_s
 		packet_keep(s, k);
 	if (reset_seq)
 		s->seq = 0;
-	/* spec wire-extensions 7: both streams are created afresh at every NEWKEYS of their direction. */
+	/* As OpenSSH does: both streams are created afresh at every NEWKEYS of their direction. */
 	if (dir == PACKET_OUT) {
 		packet_pack_new_keys(p);
 	} else {
@@ -165,7 +165,7 @@ void packet_count(struct packet_side *s, size_t length)
 {
 	s->seq++;
 	s->count.packets++;
-	/* spec wire-extensions 8: length field, padding and payload count, MAC and tag do not. */
+	/* As OpenSSH counts: length field, padding and payload count, MAC and tag do not. */
 	s->count.blocks += (4 + length) / seal_block_size(s->seal);
 	s->count.bytes += 4 + length;
 	s->total += 4 + length;

@@ -16,7 +16,7 @@
 
 enum packet_dir { PACKET_IN, PACKET_OUT };
 
-/* RFC 4253 §6.1 wants 35,000; OpenSSH takes 256 KiB; HPN 33,792 after login (spec hpn 3.4). */
+/* RFC 4253 §6.1 wants 35,000; OpenSSH takes 256 KiB; HPN 33,792 after login. */
 enum {
 	PACKET_LENGTH_MAX = 262144, PACKET_BODY_SAFE = 32896,
 	PACKET_PAYLOAD_MAX = PACKET_LENGTH_MAX - SEAL_TAIL_MAX - SEAL_HEAD       /* that is sent, with its type */
@@ -112,7 +112,7 @@ void packet_stop_helpers(struct packet *p);
 bool packet_trim(struct packet *p);
 bool packet_has_spare(const struct packet *p);           /* there is memory that packet_trim could give back */
 
-/* Hand-off between processes (design 2): keys, IV and counters of both directions and unread input. Only with an empty
+/* Hand-off between processes (docs/OVERVIEW.md): keys, IV and counters of both directions and unread input. Only with an empty
  * output slab, while no compressed packet has passed, and only if keys are kept, which must be asked for at the
  * start; keys are forgotten when they are exported, and at every keying without this. */
 void packet_keep_keys(struct packet *p, bool keep);

@@ -1,4 +1,4 @@
-/* packet_handoff.c: a packet layer carried from one process to another (design 2): algorithm names, keys, first IVs,
+/* packet_handoff.c: a packet layer carried from one process to another (docs/OVERVIEW.md): algorithm names, keys, first IVs,
  * counters and bytes that nobody has read yet. Cipher state is rebuilt from these; nothing of libcrypto's crosses. */
 #include "packet.h"
 

@@ -128,7 +128,7 @@ bool packet_in_trim(struct packet *p)
 /* ---- broken packets ---- */
 
 /* CBC without encrypt-then-mac: whether the length or the MAC was wrong must show neither in what is answered nor in when
- * (spec wire-extensions 1; Albrecht, Paterson, Watson 2009): everything up to the longest packet is read first, and every byte of
+ * (Albrecht, Paterson, Watson 2009): everything up to the longest packet is read first, and every byte of
  * it costs a decryption and a share of a MAC as soon as it is there, as it would in a packet of any length. So what is still
  * to do when the last byte comes depends on when bytes came, which the sender knows, and on nothing else. */
 static int discard(struct packet *p)

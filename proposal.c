@@ -13,7 +13,7 @@
 
 enum {
 	COOKIE_SIZE = 16,
-	/* Of a server's list only so many names count (spec wire-extensions 2). */
+	/* Of a server's list only so many names count, as in OpenSSH. */
 	SERVER_NAMES_MAX = 40
 };
 
@@ -207,7 +207,7 @@ static bool is_none(const char *name)
 	return strcmp(name, "none") == 0;
 }
 
-/* The null cipher is for both directions, and the null MAC for the null cipher only (design 5; spec hpn 2.6). */
+/* The null cipher is for both directions, and the null MAC for the null cipher only (SECURITY.md). */
 static int check_none(const struct agreement *a, struct err *e)
 {
 	if (is_none(a->cipher_c2s) != is_none(a->cipher_s2c))
@@ -223,7 +223,7 @@ struct choice {
 	enum proposal_list list;
 	size_t field;            /* of struct agreement */
 	size_t cipher_field;     /* lists of MACs: the cipher they are for; otherwise 0 */
-	const char *what;        /* spec options-server 7 */
+	const char *what;        /* OpenSSH's words */
 };
 
 #define FIELD(f) offsetof(struct agreement, f)
@@ -286,7 +286,7 @@ void agreement_clear(struct agreement *a)
 	*a = (struct agreement){ 0 };
 }
 
-/* ---- defaults (spec wire-extensions 2), as far as built ---- */
+/* ---- defaults of OpenSSH, as far as built ---- */
 
 #define KEX_BOTH "curve25519-sha256,curve25519-sha256@libssh.org,ecdh-sha2-nistp256,ecdh-sha2-nistp384,ecdh-sha2-nistp521"
 #define KEX_CLIENT "diffie-hellman-group-exchange-sha256,diffie-hellman-group16-sha512,diffie-hellman-group18-sha512,diffie-hellman-group14-sha256"

@@ -27,14 +27,14 @@ struct agreement {
 	char *kex, *host_key, *cipher_c2s, *cipher_s2c, *mac_c2s, *mac_s2c, *compress_c2s, *compress_s2c;
 	bool first_guess_right;  /* RFC 4253 §7: both first kex and first host key names equal */
 };
-/* RFC 4253 §7.1 selection. With an AEAD cipher the MAC is not negotiated ("<implicit>", spec wire-extensions 7).
+/* RFC 4253 §7.1 selection. With an AEAD cipher the MAC is not negotiated ("<implicit>"; OpenSSH's PROTOCOL).
  * No common name: ERR_PEER, text "no matching cipher found. Their offer: LIST" (host key type, key exchange method, MAC,
  * compression). MAC none with a cipher that is neither none nor AEAD, and none in one direction only, are refused. */
 int proposal_agree(const struct proposal *client, const struct proposal *server, bool we_are_client,
 	struct agreement *out, struct err *e) MUST_USE;
 void agreement_clear(struct agreement *a);
 
-/* Compiled defaults of spec wire-extensions 2 as far as built in; for options and -Q. */
+/* Compiled defaults: those of OpenSSH as far as built in; for options and -Q. */
 const char *proposal_default_kex(bool server);
 const char *proposal_default_ciphers(void);
 const char *proposal_default_macs(void);

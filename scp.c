@@ -1,4 +1,4 @@
-/* scp: copies files between machines, over SFTP or the old scp protocol (spec options-client 7). */
+/* scp: copies files between machines, over SFTP or the old scp protocol (scp(1)). */
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -382,7 +382,7 @@ static int copy_sftp(struct scp *s, struct far *f, const struct copy_job *job)
 	return status;
 }
 
-/* A server without SFTP gets what it understands, over the same connection (reports R57). */
+/* A server without SFTP gets what it understands, over the same connection. */
 static int copy_one_side(struct scp *s, const struct operand *at, const struct copy_job *job)
 {
 	struct far *f = reach(s, job->upload ? &s->target : &s->source, job->upload ? &s->target_at : &s->source_at, at);

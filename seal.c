@@ -1,4 +1,4 @@
-/* seal.c: whole packets sealed and opened in place (RFC 4253 §6; encrypt-then-mac and AEAD as spec wire-extensions 7). */
+/* seal.c: whole packets sealed and opened in place (RFC 4253 §6; encrypt-then-mac and AEAD as in OpenSSH's PROTOCOL). */
 #include "seal.h"
 
 #include <string.h>

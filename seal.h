@@ -83,7 +83,7 @@ void seal_save(const struct seal *s, struct buf *out);
 int seal_restore(struct seal *s, struct reader *r) MUST_USE;
 
 /* True if a wrong length or MAC must not show at once, since the cipher would be an oracle (CBC without
- * encrypt-then-mac: spec wire-extensions 1). */
+ * encrypt-then-mac). */
 bool seal_hides_failure(const struct seal *s);
 /* Spends the time that opening n bytes of a packet at p takes, which are garbage afterwards; so is the cipher's stream. */
 void seal_waste(struct seal *s, uint32_t seq, uint8_t *p, size_t n);

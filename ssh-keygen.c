@@ -1,4 +1,4 @@
-/* ssh-keygen.c: makes, shows and changes keys (spec files 7).
+/* ssh-keygen.c: makes, shows and changes keys (ssh-keygen(1)).
  *
  * The command line fills struct keygen, the table of modes names the function that does the work. A mode returns its exit
  * status; fatal() ends the program with 255. */

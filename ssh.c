@@ -1,4 +1,4 @@
-/* ssh.c: the remote login program (spec options-client 4 and 5). */
+/* ssh.c: the remote login program (ssh(1)). */
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -210,7 +210,7 @@ static void take_destination(struct ssh *s, const char *text)
 	destination_clear(&d);
 }
 
-/* Flags, destination, more flags, command (spec options-client 4). */
+/* Flags, destination, more flags, command (ssh(1)). */
 static void take_command_line(struct ssh *s, int argc, char **argv)
 {
 	struct str_list words = { 0 };

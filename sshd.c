@@ -1,4 +1,4 @@
-/* sshd.c: the server's command line (spec options-server 3): options, configuration, host keys; then one of the roles of server/. */
+/* sshd.c: the server's command line (sshd(8)): options, configuration, host keys; then one of the roles of server/. */
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
@@ -129,7 +129,7 @@ static struct server_config *load_config(const struct args *a)
 
 	for (size_t i = 0; i < a->lines.count; i++) {
 		rc = server_config_add_line(c, a->lines.v[i], &e);
-		if (rc < 0)      /* spec options-server 1: what is unknown is a mistake in calling us */
+		if (rc < 0)      /* as in OpenSSH: what is unknown is a mistake in calling us */
 			say(&e, rc == ERR_NONE_FOUND ? EXIT_USAGE : EXIT_CONFIG);
 	}
 	for (size_t i = 0; i < a->ports.count; i++) {

@@ -15,7 +15,7 @@ enum {
 	TRIM_MS = 5 * 1000,
 	VERSION_MAX = 253,               /* RFC 4253 §4.2: 255 with CR LF */
 	HOST_KEY_MAX = 64 * 1024,
-	DATA_MAX = 32768,                /* towards anyone else (spec hpn 0) */
+	DATA_MAX = 32768,                /* towards anyone else (docs/PROTOCOL.md) */
 	DATA_MAX_OWN = 255 * 1024
 };
 
@@ -137,7 +137,7 @@ static int read_ident(struct transport *t)
 
 	r = ident_find(&t->ident, t->opt.server, packet_in_peek(t->packet), &taken, &line, &t->err);
 	if (r < 0) {
-		/* spec wire-extensions 1: a line of text, since whoever does not know SSH can read that. */
+		/* A line of text, since whoever does not know SSH can read that. */
 		if (t->ident.refusal != NULL && t->opt.server)
 			packet_out_raw(t->packet, t->ident.refusal, strlen(t->ident.refusal));
 		t->ended = true;
@@ -279,7 +279,7 @@ void transport_set_authenticated(struct transport *t)
 
 void transport_start_compression(struct transport *t)
 {
-	/* spec wire-extensions 7: zlib@openssh.com begins here, in both directions. */
+	/* OpenSSH's PROTOCOL: zlib@openssh.com begins here, in both directions. */
 	packet_start_compression(t->packet, PACKET_OUT, t->opt.compress_level);
 	packet_start_compression(t->packet, PACKET_IN, 0);
 }

@@ -17,7 +17,7 @@
 /* RFC 4250 §4.1.2, and messages.h holds all numbers. */
 #include "wire/messages.h"
 
-/* Who the peer is, by its software version (spec hpn 1, wire-extensions 1). */
+/* Who the peer is, by its software version. */
 enum peer_kind { PEER_OTHER, PEER_WIRESPEED, PEER_OPENSSH, PEER_HPN };
 
 struct kex_group_size;
@@ -37,7 +37,7 @@ struct transport_callbacks {
 	/* An exchange has finished and its keys are in force in both directions; agreement and transport_* getters tell. */
 	void (*keys_changed)(void *ctx);
 	/* Our first NEWKEYS is queued: the session id is known, the host key accepted, and what is sent now leaves together
-	 * with it (design 4). keys_changed and the peer's EXT_INFO come later. May be NULL. */
+	 * with it (docs/PROTOCOL.md). keys_changed and the peer's EXT_INFO come later. May be NULL. */
 	void (*session_begun)(void *ctx);
 	/* EXT_INFO name and value of the peer; may be NULL. */
 	void (*ext_info)(void *ctx, struct view name, struct view value);
@@ -54,7 +54,7 @@ struct transport_options {
 	/* Without pseudo-algorithms: transport adds ext-info, strict and kexguess2 markers. guess_follows (client): the first
 	 * message of its first method leaves with KEXINIT. Copied. */
 	struct proposal proposal;
-	uint64_t rekey_bytes;            /* RekeyLimit; 0: only the cipher's own limit (spec wire-extensions 8) */
+	uint64_t rekey_bytes;            /* RekeyLimit; 0: only the cipher's own limit (RFC 4344 §3) */
 	uint32_t rekey_seconds;          /* 0: never by time */
 	int compress_level;              /* of what is sent: 1..9; 0: adapts */
 	const char *server_sig_algs;     /* server: for EXT_INFO; copied; NULL: none sent */
@@ -74,7 +74,7 @@ struct transport;
 struct transport *transport_new(const struct transport_options *o, struct err *e);
 void transport_free(struct transport *t);
 const struct err *transport_err(const struct transport *t);
-/* Queues the version line and, as design 4 wants it, a client's KEXINIT behind it. A server's follows as soon as the
+/* Queues the version line and, so as not to wait, a client's KEXINIT behind it. A server's follows as soon as the
  * client's line has come, so that whoever speaks no SSH gets a readable answer; the client's is on its way by then. */
 int transport_start(struct transport *t) MUST_USE;
 
@@ -100,10 +100,10 @@ void transport_stop_helpers(struct transport *t);
 
 /* ---- messages ---- */
 /* One control message (body NULL: nothing behind the type): sealed at once, or queued while a key exchange runs (at most
- * 256 KiB; more is an error). ERR_USAGE without harm to the connection: longer than an HPN peer can take (spec hpn 3.4),
+ * 256 KiB; more is an error). ERR_USAGE without harm to the connection: longer than an HPN peer can take (33,792),
  * which was logged. */
 int transport_send(struct transport *t, uint8_t type, const struct buf *body) MUST_USE;
-/* The same, padded to a multiple of 64 bytes: for passwords and answers (spec wire-extensions 7). */
+/* The same, padded to a multiple of 64 bytes: for passwords and answers, whose length tells something. */
 int transport_send_padded(struct transport *t, uint8_t type, const struct buf *body) MUST_USE;
 /* Server: EXT_INFO with server-sig-algs again, during authentication; nothing if the client did not ask for it. */
 int transport_send_sig_algs(struct transport *t, const char *algs) MUST_USE;
@@ -142,7 +142,7 @@ bool transport_authenticated(const struct transport *t);
 /* Begins an exchange; if one runs for which our KEXINIT has gone already, another one follows it. Only after
  * authentication. */
 int transport_rekey(struct transport *t) MUST_USE;
-/* Lists for later exchanges, such as none (design 5). Copied. */
+/* Lists for later exchanges, such as none (SECURITY.md). Copied. */
 void transport_set_proposal(struct transport *t, const struct proposal *p);
 const struct proposal *transport_proposal(const struct transport *t);
 const struct proposal *transport_peer_proposal(const struct transport *t);       /* of the first KEXINIT */
@@ -157,7 +157,7 @@ bool transport_negotiation_failed(const struct transport *t);
 const char *transport_peer_software(const struct transport *t);          /* "OpenSSH_9.2p1 Debian-2", "" before */
 enum peer_kind transport_peer_kind(const struct transport *t);
 bool transport_peer_silent(const struct transport *t);                   /* not a byte has come from it */
-/* Peer's server-sig-algs, or NULL; whether it listed ext (spec wire-extensions 4), e.g. "ping@openssh.com". */
+/* Peer's server-sig-algs, or NULL; whether it listed ext, e.g. "ping@openssh.com". */
 const char *transport_server_sig_algs(const struct transport *t);
 bool transport_peer_ext(const struct transport *t, const char *name);
 /* The value that a peer of our own kind gave to name, which ends in @wirespeed; NULL: none. */
@@ -168,7 +168,7 @@ bool transport_mac_none(const struct transport *t);
 size_t transport_data_max(const struct transport *t);
 uint64_t transport_bytes(const struct transport *t, enum packet_dir dir);
 
-/* ---- hand-off (design 2) ---- */
+/* ---- hand-off (docs/OVERVIEW.md) ---- */
 /* Everything a new process needs to go on, into out (wiped by its owner). Server only, once; not during an exchange, output
  * flushed. The keys are forgotten here. Room for 2 MiB suffices: unread input and lists of the peer's. */
 int transport_export(struct transport *t, struct buf *out) MUST_USE;

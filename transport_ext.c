@@ -1,4 +1,4 @@
-/* transport_ext.c: EXT_INFO both ways (RFC 8308, spec wire-extensions 4). */
+/* transport_ext.c: EXT_INFO both ways (RFC 8308). */
 #include "transport.h"
 
 #include <stdlib.h>
@@ -140,7 +140,7 @@ static void take_own_entry(struct transport *t, struct view name, struct view va
 
 static void take_entry(struct transport *t, struct view name, struct view value)
 {
-	/* spec wire-extensions 4: a second EXT_INFO counts for server-sig-algs only. */
+	/* As in OpenSSH: a second EXT_INFO counts for server-sig-algs only. */
 	if (view_is(name, sig_algs_name)) {
 		if (value.n <= VALUE_MAX_BYTES && !t->opt.server) {
 			free(t->peer_sig_algs);

@@ -1,4 +1,4 @@
-/* transport_handoff.c: a server's connection carried from the pre-authentication process to the user's (design 2). The
+/* transport_handoff.c: a server's connection carried from the pre-authentication process to the user's (docs/OVERVIEW.md). The
  * blob is made by the former, which an attacker may own: everything in it is checked by the latter. */
 #include "transport.h"
 

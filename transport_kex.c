@@ -1,4 +1,4 @@
-/* transport_kex.c: key exchanges (RFC 4253 §7, strict KEX of spec wire-extensions 3) and when a new one is due. */
+/* transport_kex.c: key exchanges (RFC 4253 §7, strict KEX of OpenSSH's PROTOCOL) and when a new one is due. */
 #include "transport.h"
 
 #include <stdlib.h>
@@ -38,7 +38,7 @@ static bool lists(const char *names, const char *name)
 
 /* ---- our KEXINIT ---- */
 
-/* The first KEXINIT says what we know besides methods; later ones do not (spec wire-extensions 3). */
+/* The first KEXINIT says what we know besides methods; later ones do not. */
 static char *kex_with_signals(const struct transport *t, const char *methods)
 {
 	struct str_list l = { .v = NULL };
@@ -122,7 +122,7 @@ static void build_proposal(struct transport *t, struct proposal *p)
 		proposal_set(p, PROPOSAL_KEX, names);
 		p->guess_follows = p->guess_follows && !t->opt.server;
 	} else {
-		/* The host is the one of the first exchange, so its other keys are not asked for (spec hpn 13, W5). */
+		/* The host is the one of the first exchange, so its other keys are not asked for. */
 		names = transport_pinned_host_keys(t, p->list[PROPOSAL_HOST_KEY]);
 		proposal_set(p, PROPOSAL_HOST_KEY, names);
 		p->guess_follows = false;
@@ -142,7 +142,7 @@ static unsigned at_least(unsigned n, unsigned other)
 	return n > other ? n : other;
 }
 
-/* spec wire-extensions 6: the longest of what will be derived, which a group should be worth. Triple DES is worth 112 bits. */
+/* The longest of what will be derived, which a group should be worth. Triple DES is worth 112 bits. */
 static unsigned key_bits_needed(const struct transport *t)
 {
 	const struct agreement *a = &t->x.agreed;
@@ -159,7 +159,7 @@ static unsigned key_bits_needed(const struct transport *t)
 		if (m != NULL && !(c != NULL && cipher_is_aead(c)))
 			bytes = at_least(bytes, m->key_size);
 	}
-	/* These cannot do more than 4096 bits (spec wire-extensions 1), which 192 would exceed. */
+	/* These cannot do more than 4096 bits, which 192 would exceed. */
 	if (str_starts(transport_peer_software(t), "Cisco-1."))
 		bytes = bytes > 16 ? 16 : bytes;
 	return bytes * 8;
@@ -253,12 +253,12 @@ static int agree(struct transport *t)
 	struct agreement *a = &x->agreed;
 
 	if (proposal_agree(client, server, !t->opt.server, a, &t->err) < 0) {
-		/* spec wire-extensions 1: without a word in the first exchange, where the peer sees for itself; later ones
-		 * are about switches, whose refusal says why (design 5). */
+		/* As in OpenSSH: without a word in the first exchange, where the peer sees for itself; later ones
+		 * are about switches, whose refusal says why. */
 		t->negotiation_failed = str_starts(err_text(&t->err), "no matching ");
 		return transport_fail_err(t, t->exchanges == 0 ? 0 : DISCONNECT_KEX_FAILED, err_text(&t->err));
 	}
-	/* design 5: nothing is in clear before the user is known, whatever the lists say. */
+	/* Nothing is in clear before the user is known, whatever the lists say. */
 	if (!t->authenticated && (is_none(a->cipher_c2s) || is_none(a->mac_c2s)))
 		return transport_fail(t, ERR_PEER, DISCONNECT_KEX_FAILED, "cipher or MAC none is not allowed before authentication");
 	if (!known_compression(a->compress_c2s) || !known_compression(a->compress_s2c) ||
@@ -290,7 +290,7 @@ static int start_method(struct transport *t)
 }
 
 /* A later exchange that cannot succeed, such as a switch to none that is not permitted: the refusal goes out in the place of our
- * KEXINIT, for a peer that reads our lists first would end the connection itself, without the reason (design 5). */
+ * KEXINIT, for a peer that reads our lists first would end the connection itself, without the reason. */
 static int refuse_early(struct transport *t)
 {
 	const struct proposal *client, *server;
@@ -318,7 +318,7 @@ int transport_got_kexinit(struct transport *t, const struct message *m)
 
 	if (x->got_kexinit)
 		return transport_fail(t, ERR_PEER, DISCONNECT_PROTOCOL_ERROR, "KEXINIT came within a key exchange");
-	/* The server signs once before authentication (design 2). */
+	/* The server signs once before authentication (SECURITY.md). */
 	if (t->exchanges != 0 && t->opt.server && !t->authenticated)
 		return transport_fail(t, ERR_PEER, DISCONNECT_PROTOCOL_ERROR, "key re-exchange before authentication");
 	buf_put_u8(&x->peer_kexinit, MSG_KEXINIT);
@@ -387,7 +387,7 @@ static int set_keys(struct transport *t, enum packet_dir dir, const struct trans
 {
 	const struct packet_keys keys = { k->iv, k->key, k->mac_key };
 
-	/* spec wire-extensions 3: strict resets numbers at every NEWKEYS of the connection. */
+	/* Strict resets numbers at every NEWKEYS of the connection. */
 	return packet_set_keys(t->packet, dir, &k->suite, &keys, t->strict) < 0 ? transport_fail_packet(t) : 0;
 }
 
@@ -562,10 +562,10 @@ int transport_got_newkeys(struct transport *t, const struct message *m)
 
 /* ---- when ---- */
 
-/* spec wire-extensions 8: blocks that one key may cover. */
+/* RFC 4344 §3.2: blocks that one key may cover. */
 static uint64_t blocks_of_cipher(const struct cipher_alg *c, uint64_t block)
 {
-	/* RFC 4344 §3.2: 2^(L/4) blocks. Nothing is worn out by sending in clear; spec hpn 2.6 has the same figure. */
+	/* RFC 4344 §3.2: 2^(L/4) blocks. Nothing is worn out by sending in clear; HPN has the same figure. */
 	if (block >= 16 || c->mode == CIPHER_NONE)
 		return UINT64_C(1) << 32;
 	return (UINT64_C(1) << 30) / block;

@@ -60,7 +60,7 @@ int transport_fail_packet(struct transport *t)
 	if (t->err.code != 0)
 		return t->err.code;
 	err_set(&t->err, e->code != 0 ? e->code : ERR_MEMORY, "%s", err_text(e));
-	/* spec wire-extensions 1: "Packet corrupt" goes out unless a tag or an encrypt-then-mac MAC was wrong. The packet layer
+	/* As in OpenSSH: "Packet corrupt" goes out unless a tag or an encrypt-then-mac MAC was wrong. The packet layer
 	 * takes nothing more, but a broken packet of the peer's does not hinder what we say. */
 	return transport_fail_err(t, t->err.code == ERR_PEER ? DISCONNECT_PROTOCOL_ERROR : 0, "Packet corrupt");
 }
@@ -100,7 +100,7 @@ int transport_emit(struct transport *t, uint8_t type, struct view body, bool pad
 {
 	uint8_t *at;
 
-	/* spec wire-extensions 3: numbers must not come round before there are keys. */
+	/* Numbers must not come round before there are keys. */
 	if (t->exchanges == 0 && packet_seq(t->packet, PACKET_OUT) == UINT32_MAX)
 		return transport_fail(t, ERR_USAGE, 0, "sequence numbers ran out during the first key exchange");
 	if (padded)
@@ -145,7 +145,7 @@ int transport_flush_queue(struct transport *t)
 	return code;
 }
 
-/* What fits into a packet that an HPN peer can take (spec hpn 3.4); compressed, whatever grows most. */
+/* What fits into a packet that an HPN peer can take (HPN-README 2); compressed, whatever grows most. */
 static size_t hpn_body_max(const struct transport *t)
 {
 	return packet_suite(t->packet, PACKET_OUT)->compress != NULL ? HPN_ZLIB_BODY : PACKET_BODY_SAFE - BODY_OVERHEAD;
@@ -163,7 +163,7 @@ static int send_message(struct transport *t, uint8_t type, const struct buf *bod
 		log_error("message %u of %zu bytes is too long to be sent", type, body->size);
 		return ERR_USAGE;
 	}
-	/* spec hpn 3.4: a longer one ends the connection there, or worse. */
+	/* A longer one ends the connection there, or worse. */
 	if (t->kind == PEER_HPN && t->authenticated && body->size > hpn_body_max(t)) {
 		log_error("message %u of %zu bytes is longer than this HPN peer can take (%d bytes)", type, body->size,
 			(int)hpn_body_max(t));
@@ -282,7 +282,7 @@ static int got_ping(struct transport *t, const struct message *m)
 	data = reader_string(&r);
 	if (!reader_ok(&r))
 		return transport_fail(t, ERR_PEER, DISCONNECT_PROTOCOL_ERROR, "malformed ping");
-	/* spec wire-extensions 5: an answer that would have to wait is none at all (CVE-2025-26466). */
+	/* An answer that would have to wait is none at all (CVE-2025-26466). */
 	if (!t->authenticated || transport_exchanging(t) || t->x.got_kexinit)
 		return 0;
 	buf_put_string(&b, data.p, data.n);
@@ -328,7 +328,7 @@ static int check_turn(struct transport *t, const struct message *m)
 	if (t->exchanges == 0) {
 		if (m->seq == UINT32_MAX)
 			return transport_fail(t, ERR_PEER, 0, "sequence numbers ran out during the first key exchange");
-		/* Strict: nothing but what the exchange expects next, which transport_got_* check (spec wire-extensions 3).
+		/* Strict: nothing but what the exchange expects next, which transport_got_* check.
 		 * Otherwise: nothing that needs keys. */
 		if (is_kex(type) || (!t->strict && type < 50 && type != MSG_SERVICE_REQUEST &&
 		    type != MSG_SERVICE_ACCEPT && type != MSG_EXT_INFO))

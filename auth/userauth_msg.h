@@ -23,7 +23,7 @@ enum {
 
 enum userauth_kind {
 	USERAUTH_NONE, USERAUTH_PUBLICKEY,
-	USERAUTH_HOSTBOUND,      /* publickey-hostbound-v00@openssh.com (spec wire-extensions 10) */
+	USERAUTH_HOSTBOUND,      /* publickey-hostbound-v00@openssh.com (OpenSSH's PROTOCOL) */
 	USERAUTH_PASSWORD, USERAUTH_KBDINT, USERAUTH_HOSTBASED,
 	USERAUTH_OTHER           /* a method that we do not know: only the three names are read */
 };

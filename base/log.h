@@ -22,7 +22,7 @@ enum log_level log_level_get(void);
 void log_set_ident(const char *ident);
 
 /* syslog with a facility number of <syslog.h>; "fatal: ", "error: ", "debugN: " stand before the text as scrapers
- * expect (spec options-server 7). Opened at once, so that it works in a chroot. */
+ * expect (OpenSSH writes them so). Opened at once, so that it works in a chroot. */
 void log_to_syslog(int facility);
 void log_to_stderr(void);
 /* Lines are written to fd (borrowed, append mode). */

@@ -1,4 +1,4 @@
-/* base/match.h: patterns of configuration files and key files (spec options-client 1, Patterns). */
+/* base/match.h: patterns of configuration files and key files (ssh_config(5), Values). */
 #ifndef BASE_MATCH_H
 #define BASE_MATCH_H
 

@@ -16,7 +16,7 @@ char *path_expand_tokens(const char *s, const struct path_token *tokens, struct 
 /* ${NAME}. Allocated; NULL if a variable is unset. */
 char *path_expand_env(const char *s, struct err *e);
 
-/* StrictModes (spec options-server 5): the open file fd at path must be regular, owned by root or uid, not writable
+/* StrictModes of sshd_config(5): the open file fd at path must be regular, owned by root or uid, not writable
  * by others, and so every folder above it up to home (or / if home is NULL or not above). ERR_DENIED with the text
  * "bad ownership or modes for file|directory X". */
 int path_check_secure(int fd, const char *path, uid_t uid, const char *home, struct err *e) MUST_USE;

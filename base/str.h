@@ -62,11 +62,11 @@ int str_next_line(const char **at, size_t *left, char *line, size_t size) MUST_U
 struct str_line_room { char *line; size_t size; };
 size_t str_each_line(const char *at, size_t left, struct str_line_room room, bool (*take)(void *ctx, char *line), void *ctx);
 
-/* "1h30m", "90", "1w": seconds (spec options-client 1, times). ERR_USAGE if malformed or over UINT32_MAX. */
+/* "1h30m", "90", "1w": seconds (ssh_config(5), Values). ERR_USAGE if malformed or over UINT32_MAX. */
 int str_to_seconds(const char *s, uint64_t *out) MUST_USE;
 /* "1.5K", "64M", "4G": bytes, powers of 1024. ERR_USAGE if malformed. */
 int str_to_bytes(const char *s, uint64_t *out) MUST_USE;
-/* HH:MM:SS, DdHHhMMm or WWwDdHHh (spec options-client 4, conninfo). size >= 16. */
+/* HH:MM:SS, DdHHhMMm or WWwDdHHh, as ~I shows it. size >= 16. */
 void str_from_seconds(char *dst, size_t size, uint64_t seconds);
 
 #endif

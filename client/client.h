@@ -28,7 +28,7 @@ struct client_setup {
 	const struct client_options *options;    /* filled and expanded; borrowed for the life of the client */
 	const struct client_tokens *tokens;      /* borrowed likewise */
 	const char *program;                     /* name in messages: "ssh", "scp" */
-	bool wants_tty;                          /* a terminal will be asked for: no none switch (spec hpn 2.3) */
+	bool wants_tty;                          /* a terminal will be asked for: no none switch (HPN-README 1) */
 	struct client_events events;
 };
 
@@ -43,7 +43,7 @@ struct transport *client_transport(struct client *c);
 const struct client_options *client_options(const struct client *c);
 /* Peer's address as text and port; "UNKNOWN" 65535 through a proxy. */
 const char *client_peer_address(const struct client *c, uint16_t *port);
-/* The user-visible lines of spec options-client 5 for how it ended ("Connection to HOST closed by remote host." ...). */
+/* The user-visible lines for how it ended ("Connection to HOST closed by remote host." ...). */
 void client_report_end(struct client *c, const struct err *e);
 /* DISCONNECT "disconnected by user" (11), waits shortly for it to leave. */
 void client_disconnect(struct client *c);

@@ -36,7 +36,7 @@ struct client_auth_setup {
 };
 
 /* Sends SERVICE_REQUEST and, without waiting for its answer, the first request: "none", or by a key that needs no question,
- * or about a key (design 4). Never a password. The host key must have been accepted and our NEWKEYS be on their way; the
+ * or about a key (docs/PROTOCOL.md). Never a password. The host key must have been accepted and our NEWKEYS be on their way; the
  * server's, and its EXT_INFO, may still be missing. */
 struct client_auth *client_auth_new(const struct client_auth_setup *s, struct err *e);
 void client_auth_free(struct client_auth *a);

@@ -1,4 +1,4 @@
-/* client/client_auth_keys.c: which keys are tried in which order (spec options-client 6), their private halves with the
+/* client/client_auth_keys.c: which keys are tried in which order (ssh(1), AUTHENTICATION), their private halves with the
  * questions for passphrases, and signing by the agent or by a file. */
 #include "client/client_auth_private.h"
 
@@ -314,7 +314,7 @@ void auth_keys_remember(const struct client_auth *a, const struct auth_key *key,
 
 /* ---- algorithms */
 
-/* OpenSSH 7.4 knows SHA-2 signatures but leaves them out of what it sends (spec wire-extensions 1). */
+/* OpenSSH 7.4 knows SHA-2 signatures but leaves them out of what it sends. */
 static bool server_takes(const struct client_auth *a, const struct sig_alg *alg)
 {
 	const char *algs = transport_server_sig_algs(a->transport);

@@ -44,7 +44,7 @@ struct auth_key {
 };
 
 struct auth_keys {
-	struct auth_key *v;      /* in the order of trying (spec options-client 6) */
+	struct auth_key *v;      /* in the order of trying (ssh(1), AUTHENTICATION) */
 	size_t count;
 	bool prepared;
 	struct agent *agent;     /* NULL: none */
@@ -117,7 +117,7 @@ char *auth_key_describe(const struct client_auth *a, const struct auth_key *key)
 
 /* ---- the methods */
 
-/* The first request of a connection by or about a key (design 4). 1 sent; 0: none would do; negative. */
+/* The first request of a connection by or about a key (docs/PROTOCOL.md). 1 sent; 0: none would do; negative. */
 int auth_pubkey_first(struct client_auth *a, const struct auth_login *remembered) MUST_USE;
 
 extern const struct auth_method auth_method_none, auth_method_publickey;         /* client_auth.c, client_auth_pubkey.c */

@@ -1,4 +1,4 @@
-/* client/client_auth_pubkey.c: the publickey method (RFC 4252 §7) and its host-bound form (spec wire-extensions 10). */
+/* client/client_auth_pubkey.c: the publickey method (RFC 4252 §7) and its host-bound form (OpenSSH's PROTOCOL). */
 #include "client/client_auth_private.h"
 
 #include <stdlib.h>
@@ -86,7 +86,7 @@ static int pubkey_try(struct client_auth *a, struct auth_key *key)
 	return pubkey_send_probe(a, key, alg);
 }
 
-/* ---- the first request (design 4) */
+/* ---- the first request (docs/PROTOCOL.md) */
 
 /* The server's EXT_INFO may be on its way still: RSA only with what it took last time. */
 static const struct sig_alg *first_algorithm(const struct client_auth *a, const struct auth_key *key,

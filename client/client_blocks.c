@@ -1,4 +1,4 @@
-/* client/client_blocks.c: Host and Match of ssh_config (spec options-client 1, Host / Match / Include). */
+/* client/client_blocks.c: Host and Match of ssh_config (ssh_config(5), BLOCKS AND OTHER FILES). */
 #include <arpa/inet.h>
 #include <ifaddrs.h>
 #include <net/if.h>

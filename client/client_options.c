@@ -287,7 +287,7 @@ static void fill_drop_none(struct client_files *f)
 	*f = (struct client_files){ 0 };
 }
 
-/* spec options-client 2, UpdateHostKeys: only where keys go to the usual file and DNS is not asked. */
+/* UpdateHostKeys: only where keys go to the usual file and DNS is not asked. */
 static void fill_update_host_keys(struct client_options *o)
 {
 	const struct str_list *files = &o->user_known_hosts_file;
@@ -336,7 +336,7 @@ int client_options_fill(struct client_options *o, const struct client_subject *w
 	}
 	if (o->host_key_alias != NULL)
 		str_lower(o->host_key_alias);
-	/* HPN: a path asks for metrics (spec hpn 6.1), and a delay is at least 1 ms (7.2). */
+	/* HPN: a path asks for metrics, and a delay is at least 1 ms. */
 	if (client_options_was_set(CLIENT_ORIGIN(o, metrics_path)) &&
 	    !client_options_was_set(CLIENT_ORIGIN(o, metrics)))
 		o->metrics = true;

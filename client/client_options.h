@@ -1,4 +1,4 @@
-/* client/client_options.h: every keyword of ssh_config as a value (spec options-client 2, hpn 11-12, and our own).
+/* client/client_options.h: every keyword of ssh_config as a value (ssh_config(5)).
  * The rows are in client/client_rows.c. No other layer takes this struct: client/ fills each layer's own small
  * options from it. */
 #ifndef CLIENT_CLIENT_OPTIONS_H
@@ -129,7 +129,7 @@ struct client_options {
 	char *log_verbose;                       /* file:function:line patterns */
 	char *ignore_unknown;
 
-	/* HPN (spec hpn 12) */
+	/* HPN (HPN-README) */
 	bool none_enabled, none_switch, none_mac_enabled;
 	bool hpn_disabled, tcp_rcv_buf_poll, hpn_buffer_limit, disable_mtaes;
 	unsigned tcp_rcv_buf_kib, hpn_buffer_size_kib;   /* 0: not set */
@@ -187,7 +187,7 @@ enum conf_origin client_options_origin(const struct client_options *o, size_t of
 int client_options_compress_level(const struct client_options *o);
 static inline bool client_options_was_set(enum conf_origin origin) { return origin > CONF_DEFAULT; }
 
-/* `ssh -G` (spec options-client 4): one line a call, without newline. */
+/* `ssh -G`: one line a call, without newline. */
 void client_options_dump(const struct client_options *o, const char *host_arg,
 	void (*line)(void *ctx, const char *text), void *ctx);
 
@@ -196,7 +196,7 @@ extern const struct conf_table client_options_table;
 extern const struct conf_alg_kind client_kind_ciphers, client_kind_macs, client_kind_kex, client_kind_keys,
 	client_kind_ca_keys;
 
-/* Argument checks of spec options-client 3 (Validation). */
+/* What may stand where a command is made of it: no signs that mean something to a shell. */
 bool client_host_arg_ok(const char *host);
 bool client_user_arg_ok(const char *user);
 

@@ -1,5 +1,5 @@
-/* client/client_rows.c: every keyword of ssh_config: one row each, in the order of `ssh -G` (spec options-client 2
- * and 10, hpn 12), then what stands in files of old.
+/* client/client_rows.c: every keyword of ssh_config: one row each, in the order of `ssh -G`, then what stands in
+ * files of old.
  *
  * CONF_UNBUILT rows: the feature is not there yet, and leaving it out permits nothing that the file forbids: one -v
  * line. Where less would be checked without the feature, or data would go where the file does not send it, a row is
@@ -237,7 +237,7 @@ static const struct conf_row client_rows[] = {
 	ROW("ProxyJump", proxy_jump, client_type_jump, .flags = CONF_RAW | CONF_RAW_CUT,
 		.allowed = proxy_jump_allowed),
 
-	/* HPN, in the order of its -G (spec hpn 8.5) */
+	/* HPN, in the order of its -G (HPN-SSH) */
 	ROW("TcpRcvBufPoll", tcp_rcv_buf_poll, conf_bool, .def = "yes"),
 	ROW("HPNDisabled", hpn_disabled, conf_bool, .def = "no"),
 	/* Whether it counts in a file is decided where the switch is (client/none_switch.c), by its origin. */

@@ -1,4 +1,4 @@
-/* client/client_types.c: kinds of values that only ssh_config has (spec options-client 2 and 4, -G output). */
+/* client/client_types.c: kinds of values that only ssh_config has (ssh_config(5)), and how `ssh -G` shows them. */
 #include "client/client_types.h"
 
 #include <limits.h>
@@ -611,7 +611,7 @@ static int refuse_parse(struct conf_line *l, void *field)
 
 const struct conf_type client_type_refuse = { sizeof(char *), refuse_parse, text_clear, text_copy, NULL };
 
-/* Of several arguments the first counts (spec options-client 1.3). */
+/* Of several arguments the first counts. */
 static int log_verbose_parse(struct conf_line *l, void *field)
 {
 	const char *word = conf_line_need(l);

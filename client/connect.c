@@ -1,4 +1,4 @@
-/* client/connect.c: the way to the server. Layer: client. Spec options-client 2 (Proxy*, Connect*), hpn 7. */
+/* client/connect.c: the way to the server. Layer: client. Keywords: ssh_config(5). */
 #include "client/connect.h"
 
 #include <fcntl.h>
@@ -42,7 +42,7 @@ static int connect_port(const struct client_options *o, uint16_t port, struct er
 	return net_connect(o->hostname, port, &n, e);
 }
 
-/* FallbackPort that was named and is another: a second try there (spec hpn 7.1, without its endless loop). */
+/* FallbackPort that was named and is another: a second try there (HPN-README 5). */
 static int connect_or_fall_back(const struct client_options *o, uint16_t *port, struct err *e)
 {
 	struct err first = { 0 };
@@ -185,7 +185,7 @@ static void jump_flag(struct buf *b, const char *flag, const char *value)
 	jump_quote(b, value);
 }
 
-/* The command that ProxyJump stands for (spec options-client 6): ssh for the last hop, with the earlier hops as its own
+/* The command that ProxyJump stands for: ssh for the last hop, with the earlier hops as its own
  * jump, with our configuration file and our loudness. */
 static char *jump_command(const struct client_options *o, const struct client_tokens *t, const char *program)
 {

@@ -1,4 +1,4 @@
-/* client/destination.h: [user@]host and ssh:// operands (spec options-client 4). Layer: client. */
+/* client/destination.h: [user@]host and ssh:// operands (ssh(1)). Layer: client. */
 #ifndef CLIENT_DESTINATION_H
 #define CLIENT_DESTINATION_H
 

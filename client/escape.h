@@ -1,4 +1,4 @@
-/* client/escape.h: the escape character of interactive sessions (spec options-client 5, Escapes). What is typed goes in,
+/* client/escape.h: the escape character of interactive sessions (ssh(1), ESCAPES). What is typed goes in,
  * what is to be sent and what is to be done comes out. No I/O. */
 #ifndef CLIENT_ESCAPE_H
 #define CLIENT_ESCAPE_H

@@ -52,7 +52,7 @@ static const struct { char flag; const char *keyword, *value; bool joins; } flag
 	{ 'p', "Port", NULL, true },
 };
 
-/* What a copy never wants (spec options-client 7). These come first, and the first wins. */
+/* What a copy never wants (scp(1)). These come first, and the first wins. */
 static const char *const fixed_lines[] = {
 	"ForwardX11=no", "PermitLocalCommand=no", "ClearAllForwardings=yes", "RemoteCommand=none", "RequestTTY=no",
 	"ControlMaster=no",

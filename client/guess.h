@@ -1,4 +1,4 @@
-/* client/guess.h: which first packet of a key exchange may be sent unasked (RFC 4253 §7, design 4): lists in, lists out. */
+/* client/guess.h: which first packet of a key exchange may be sent unasked (RFC 4253 §7, docs/PROTOCOL.md): lists in, lists out. */
 #ifndef CLIENT_GUESS_H
 #define CLIENT_GUESS_H
 

@@ -1,4 +1,4 @@
-/* client/hostkey.h: is this the host's key? StrictHostKeyChecking and known_hosts (spec options-client 6, files 3). */
+/* client/hostkey.h: is this the host's key? StrictHostKeyChecking and known_hosts (ssh(1), HOST KEYS). */
 #ifndef CLIENT_HOSTKEY_H
 #define CLIENT_HOSTKEY_H
 
@@ -20,7 +20,7 @@ struct hostkey_where {
 
 struct hostkey_verdict {
 	bool weakened;                   /* accepted although changed or revoked (StrictHostKeyChecking no): password,
-					  * keyboard-interactive and forwardings are off (spec options-client 6) */
+					  * keyboard-interactive and forwardings are off */
 	bool from_user_file;             /* known or confirmed through a user's file */
 };
 
@@ -28,7 +28,7 @@ struct hostkey_verdict {
  * refused; what the user should read has been printed; text "Host key verification failed." */
 int hostkey_check(const struct hostkey_where *w, struct key *k, struct hostkey_verdict *out, struct err *e) MUST_USE;
 
-/* The list to offer: HostKeyAlgorithms with those types first that known_hosts has for the host (spec options-client 6).
+/* The list to offer: HostKeyAlgorithms with those types first that known_hosts has for the host.
  * Allocated. */
 char *hostkey_order(const struct hostkey_where *w);
 /* Whether known_hosts has a key of alg's type for the host. */

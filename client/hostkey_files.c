@@ -79,7 +79,7 @@ bool hostkey_files_is_user(const struct hostkey_files *f, const struct known_hos
 
 /* ---- KnownHostsCommand */
 
-/* Words of the command; all but the first have tokens and ${NAME} (spec options-client 3). */
+/* Words of the command; all but the first have tokens and ${NAME} (ssh_config(5), TOKENS). */
 static int command_words(const struct client_tokens *t, const char *command, struct str_list *out, struct err *e)
 {
 	struct str_list words = { 0 };
@@ -196,7 +196,7 @@ static int revoked_text(const char *path, char *text, size_t n, const struct key
 	unsigned number = 0;
 	char *line = text, *end;
 
-	/* Binary KRLs are known by their first bytes (spec files 4). */
+	/* Binary KRLs are known by their first bytes. */
 	if (n >= 6 && memcmp(text, "SSHKRL", 6) == 0)
 		return err_set(e, ERR_DENIED, "RevokedHostKeys %s is a binary KRL, which this version cannot read: all host keys are "
 			"refused; list the keys as text, one a line", path);

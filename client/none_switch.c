@@ -1,4 +1,4 @@
-/* client/none_switch.c: the decision to drop encryption after authentication. Layer: client. Spec hpn 2; design 5. */
+/* client/none_switch.c: the decision to drop encryption after authentication. Layer: client. HPN-README 1, SECURITY.md. */
 #include "client/none_switch.h"
 
 #include <stdlib.h>

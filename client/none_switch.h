@@ -1,5 +1,5 @@
 /* client/none_switch.h: shall this connection drop its cipher after authentication? A pure function with its reason
- * (design 5; spec hpn 2), and the proposal that asks for it. */
+ * (HPN-README 1), and the proposal that asks for it. */
 #ifndef CLIENT_NONE_SWITCH_H
 #define CLIENT_NONE_SWITCH_H
 

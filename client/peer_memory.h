@@ -1,4 +1,4 @@
-/* client/peer_memory.h: what earlier connections have learnt about servers, to need fewer round trips (design 4). A cache:
+/* client/peer_memory.h: what earlier connections have learnt about servers, to need fewer round trips (docs/PROTOCOL.md). A cache:
  * nothing of it is secret or believed. It says what is tried first, never what is accepted; without it all works as well.
  *
  * $XDG_CACHE_HOME/wirespeed/peers, or ~/.cache/wirespeed/peers, mode 0600: a line with a salt, then one line a server and user,

@@ -1,4 +1,4 @@
-/* client/profile.c: what is known before connecting. Layer: client. Spec options-client 1. */
+/* client/profile.c: what is known before connecting. Layer: client. ssh_config(5). */
 #include "client/profile.h"
 
 #include <fcntl.h>
@@ -12,7 +12,7 @@
 
 int client_profile_init(struct client_profile *p, struct err *e)
 {
-	/* The passwd entry of the real uid, not $HOME (spec options-client 1). */
+	/* The passwd entry of the real uid, not $HOME, as OpenSSH takes it. */
 	struct passwd *pw = getpwuid(getuid());
 
 	memset(p, 0, sizeof *p);

@@ -1,4 +1,4 @@
-/* client/query.h: the lists of `ssh -Q` (spec options-client 4). Layer: client. */
+/* client/query.h: the lists of `ssh -Q`. Layer: client. */
 #ifndef CLIENT_QUERY_H
 #define CLIENT_QUERY_H
 

@@ -386,7 +386,7 @@ static void session_send_env(struct session *s)
 	}
 }
 
-/* SetEnv TERM stands before the environment's (spec options-client 2). */
+/* SetEnv TERM stands before the environment's. */
 static const char *session_term(const struct session *s)
 {
 	for (size_t i = 0; i < s->o->set_env.count; i++)
@@ -437,7 +437,7 @@ static int session_start_session(struct session *s, const struct channel_user *u
 	s->channel = channel_open(cs, "session", NULL, s->setup.tty, u, e);
 	if (!s->channel)
 		return ERR_IO;
-	/* Nothing else will be opened here: tell those who know the request (spec wire-extensions 9). */
+	/* Nothing else will be opened here: tell those who know the request (OpenSSH's PROTOCOL). */
 	if (s->o->control_master == CLIENT_NO && kind != PEER_OTHER)
 		IGNORE_RESULT(channels_global_request(cs, "no-more-sessions@openssh.com", NULL, NULL, NULL));
 	session_send_env(s);
@@ -458,7 +458,7 @@ static int session_start_forward(struct session *s, const struct channel_user *u
 	struct buf b = BUF_INIT(8192);
 
 	buf_put_cstring(&b, s->setup.forward_host);
-	if (path) {              /* spec wire-extensions 9: the rest is reserved */
+	if (path) {              /* OpenSSH's PROTOCOL: the rest is reserved */
 		buf_put_cstring(&b, "");
 		buf_put_u32(&b, 0);
 	} else {                 /* RFC 4254 §7.2 */

@@ -205,7 +205,7 @@ char *client_subject_expand(const struct client_options *o, const struct client_
 		return NULL;
 	client_tokens_fill(&t, o, who);
 	t.host = host;
-	/* spec options-client 3: here %k falls back to %h */
+	/* here %k falls back to %h, as in OpenSSH */
 	if (t.host_key_alias == NULL)
 		t.host_key_alias = host;
 	out = env ? client_tokens_expand_env(&t, CLIENT_TOKENS_DEFAULT, text, e) :

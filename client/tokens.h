@@ -1,4 +1,4 @@
-/* client/tokens.h: what %h, %r, ${NAME} and ~ become in each keyword (spec options-client 3). */
+/* client/tokens.h: what %h, %r, ${NAME} and ~ become in each keyword (ssh_config(5), TOKENS). */
 #ifndef CLIENT_TOKENS_H
 #define CLIENT_TOKENS_H
 

@@ -1,4 +1,4 @@
-/* conf/algs.c: algorithm lists with +, -, ^ and wildcards (spec options-client 1, Algorithm lists).
+/* conf/algs.c: algorithm lists with +, -, ^ and wildcards (ssh_config(5), Values).
  *
  * Names that a configuration may hold but that this build does not offer are accepted and left out: files are shared
  * with other implementations. What this build offers is asked through the callbacks of struct conf_alg_kind. */
@@ -59,7 +59,7 @@ const char conf_default_keys[] = "ssh-ed25519-cert-v01@openssh.com,ecdsa-sha2-ni
 	"webauthn-sk-ecdsa-sha2-nistp256-cert-v01@openssh.com,rsa-sha2-512-cert-v01@openssh.com,"
 	"rsa-sha2-256-cert-v01@openssh.com," DEFAULT_PLAIN;
 
-/* Names with another spelling for the same thing on the wire (spec hpn 0.8). */
+/* Names with another spelling for the same thing on the wire. */
 static const struct { const char *name, *same; } alg_synonyms[] = {
 	{ "chacha20-poly1305-mt@hpnssh.org", "chacha20-poly1305@openssh.com" },
 };

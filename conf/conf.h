@@ -1,5 +1,5 @@
 /* conf/conf.h: the language of ssh_config and sshd_config: rows, lines, files, blocks. What the keywords are stands in
- * client/client_rows.c and server/server_rows.c; spec options-client 1 and options-server 1 say how files are read. */
+ * client/client_rows.c and server/server_rows.c; ssh_config(5) and sshd_config(5) say how files are read. */
 #ifndef CONF_CONF_H
 #define CONF_CONF_H
 

@@ -1,5 +1,5 @@
 /* conf/forward.c: what is to be forwarded where: LocalForward, RemoteForward, DynamicForward, -L -R -D and ~C
- * (spec options-client 4, Forward spec grammar). */
+ * (ssh_config(5), LocalForward). */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/un.h>

@@ -1,4 +1,4 @@
-/* conf/lex.h: one line of a configuration file into a keyword and words (spec options-client 1, Line syntax). */
+/* conf/lex.h: one line of a configuration file into a keyword and words (ssh_config(5), Lines). */
 #ifndef CONF_LEX_H
 #define CONF_LEX_H
 

@@ -57,7 +57,7 @@ extern const struct conf_type conf_setenv;
 enum conf_hash { CONF_HASH_MD5, CONF_HASH_SHA1, CONF_HASH_SHA256, CONF_HASH_SHA384, CONF_HASH_SHA512 };
 extern const struct conf_word conf_hash_words[];
 
-/* Tunnel, PermitTunnel: bits of the modes (numbers on the wire, spec wire-extensions). */
+/* Tunnel, PermitTunnel: bits of the modes (numbers on the wire, OpenSSH's PROTOCOL). */
 enum { CONF_TUNNEL_NO = 0, CONF_TUNNEL_POINT_TO_POINT = 1, CONF_TUNNEL_ETHERNET = 2, CONF_TUNNEL_BOTH = 3 };
 
 /* ---- algorithm lists */
@@ -81,7 +81,7 @@ struct conf_alg_kind {
 	bool quiet;                              /* of lists that were read before: nothing is said */
 	const char *none_hint;                   /* what to say about the name "none", which is refused then; or NULL */
 };
-/* Names that spec wire-extensions lists and that may not be built. */
+/* Names that OpenSSH knows and that may not be built. */
 extern const char *const conf_unbuilt_kex[], *const conf_unbuilt_ciphers[], *const conf_unbuilt_macs[],
 	*const conf_unbuilt_keys[], *const conf_unbuilt_ca_keys[];
 /* The default lists of signature algorithms, before dropping what is not built. */
@@ -91,7 +91,7 @@ char *conf_algs_apply(const struct conf_alg_kind *k, const char *text, struct er
 /* The names of list that k has built; allocated. */
 char *conf_algs_filter(const struct conf_alg_kind *k, const char *list);
 
-/* ---- forwards (spec options-client 4, Forward spec grammar) */
+/* ---- forwards (ssh_config(5), LocalForward) */
 
 enum conf_forward_kind { CONF_FORWARD_LOCAL, CONF_FORWARD_REMOTE, CONF_FORWARD_DYNAMIC };
 struct conf_forward {

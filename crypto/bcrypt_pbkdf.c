@@ -1,4 +1,4 @@
-/* crypto/bcrypt_pbkdf.c: PBKDF2 with bcrypt inside and an interleaved output (spec files 2). */
+/* crypto/bcrypt_pbkdf.c: PBKDF2 with bcrypt inside and an interleaved output (OpenSSH's PROTOCOL.key). */
 #include "crypto/bcrypt_pbkdf.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* crypto/bcrypt_pbkdf.h: the passphrase hash of openssh-key-v1 files (spec files 2). */
+/* crypto/bcrypt_pbkdf.h: the passphrase hash of openssh-key-v1 files (OpenSSH's PROTOCOL.key). */
 #ifndef CRYPTO_BCRYPT_PBKDF_H
 #define CRYPTO_BCRYPT_PBKDF_H
 

@@ -1,4 +1,4 @@
-/* crypto/chachapoly.c: chacha20-poly1305@openssh.com (spec wire-extensions 7) over libcrypto's ChaCha20 and Poly1305.
+/* crypto/chachapoly.c: chacha20-poly1305@openssh.com (OpenSSH's PROTOCOL) over libcrypto's ChaCha20 and Poly1305.
  *
  * libcrypto takes 16 bytes as IV: the block counter, 8 bytes little-endian, and the 8-byte nonce. */
 #include "crypto/chachapoly.h"

@@ -1,4 +1,4 @@
-/* crypto/chachapoly.h: chacha20-poly1305@openssh.com (spec wire-extensions 7): ChaCha20 with 64-bit nonce and counter,
+/* crypto/chachapoly.h: chacha20-poly1305@openssh.com (OpenSSH's PROTOCOL): ChaCha20 with 64-bit nonce and counter,
  * a second key for the packet length, Poly1305 over everything that is sealed. */
 #ifndef CRYPTO_CHACHAPOLY_H
 #define CRYPTO_CHACHAPOLY_H

@@ -41,7 +41,7 @@ int pkey_verify(const struct pkey *k, enum digest_alg hash, struct view message,
 
 /* PEM: traditional and PKCS#8, encrypted or not. passphrase NULL: none given. ERR_DENIED: passphrase missing or wrong. */
 struct pkey *pkey_pem_read(const char *text, size_t n, const char *passphrase, struct err *e);
-/* pkcs8 false: traditional (RSA, ECDSA). passphrase NULL or "": unencrypted. Spec files 2. */
+/* pkcs8 false: traditional (RSA, ECDSA). passphrase NULL or "": unencrypted. */
 int pkey_pem_write(const struct pkey *k, bool pkcs8, const char *passphrase, struct buf *out, struct err *e) MUST_USE;
 
 #endif

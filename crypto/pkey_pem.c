@@ -88,7 +88,7 @@ struct pkey *pkey_pem_read(const char *text, size_t n, const char *passphrase, s
 	evp = n > PEM_TEXT_MAX ? NULL : decode(text, n, &pass);
 	libcrypto_error(NULL, "");
 	if (evp == NULL) {
-		/* Spec files 2: with a passphrase at hand whatever does not parse counts as a wrong one. */
+		/* As OpenSSH has it: with a passphrase at hand whatever does not parse counts as a wrong one. */
 		if (pass.wanted || passphrase != NULL)
 			err_set(e, ERR_DENIED, passphrase != NULL ? "incorrect passphrase" : "passphrase needed");
 		else

@@ -18,7 +18,7 @@ void net_addresses_free(struct net_addresses *a);
 
 /* Numeric host (no brackets, no scope for v4-mapped) and port of an address. */
 void net_format(const struct net_address *a, char *host, size_t host_size, uint16_t *port);
-/* Both ends of a socket; "UNKNOWN" 65535 if it is no internet socket (spec options-server 8). */
+/* Both ends of a socket; "UNKNOWN" 65535 if it is no internet socket. */
 void net_local(int fd, char *host, size_t host_size, uint16_t *port);
 void net_peer(int fd, char *host, size_t host_size, uint16_t *port);
 
@@ -58,7 +58,7 @@ int net_set_nonblocking(int fd, bool on);
 void net_set_nodelay(int fd);
 void net_set_keepalive(int fd, bool on);
 void net_set_tos(int fd, int tos);                       /* IP_TOS or IPV6_TCLASS, -1: nothing */
-/* Keeps the kernel's queue of unsent bytes short (design 3). False: not here. */
+/* Keeps the kernel's queue of unsent bytes short (docs/OVERVIEW.md, Who may send). False: not here. */
 bool net_set_notsent_lowat(int fd, int bytes);
 size_t net_unsent(int fd);                               /* bytes in that queue; 0 if unknown */
 /* Acknowledges what was read at once, once: a peer whose socket waits for that before it sends on (RFC 896) need not wait for

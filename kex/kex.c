@@ -27,7 +27,7 @@ struct kex {
 	struct kex_result result;
 };
 
-/* In the order of spec wire-extensions 2. */
+/* In the order of -Q, which is OpenSSH's. */
 static const struct kex_method methods[] = {
 #ifdef WITH_LEGACY_CIPHERS
 	{ "diffie-hellman-group1-sha1", DIGEST_SHA1, KEX_MPINT, KEX_MPINT, &kex_agree_ops, AGREE_DH1, true },

@@ -38,7 +38,7 @@ static struct view view_of(const struct buf *b)
 	return (struct view){ b->data, b->size };
 }
 
-/* A group whose logarithms cost about what guessing a key costs (spec wire-extensions 6, after NIST SP 800-57). */
+/* A group whose logarithms cost about what guessing a key costs (NIST SP 800-57). */
 static unsigned bits_for(unsigned key_bits)
 {
 	static const struct { unsigned key, group; } sizes[] = { { 112, 2048 }, { 128, 3072 }, { 192, 7680 } };

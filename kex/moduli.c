@@ -185,7 +185,7 @@ static int next_line(struct view *rest, struct view *fields)
 	return count;
 }
 
-/* spec options-server 9: safe primes, tested and not found wanting, of the size they say. */
+/* moduli(5): safe primes, tested and not found wanting, of the size they say. */
 static bool line_of(const struct view *f, struct line *out)
 {
 	unsigned type, tests, trials, size;

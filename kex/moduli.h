@@ -1,4 +1,4 @@
-/* kex/moduli.h: the file of groups for group exchange (spec options-server 9), as the system's ssh has it too. */
+/* kex/moduli.h: the file of groups for group exchange (moduli(5)), as the system's ssh has it too. */
 #ifndef KEX_MODULI_H
 #define KEX_MODULI_H
 

@@ -1,4 +1,4 @@
-/* keys/agent.h: the agent protocol (RFC 9987; spec files 6): messages, and a client that asks an agent. */
+/* keys/agent.h: the agent protocol (RFC 9987): messages, and a client that asks an agent. */
 #ifndef KEYS_AGENT_H
 #define KEYS_AGENT_H
 

@@ -1,4 +1,4 @@
-/* keys/agent_msg.c: the messages of the agent protocol (RFC 9987; spec files 6). */
+/* keys/agent_msg.c: the messages of the agent protocol (RFC 9987). */
 #include "keys/agent_msg.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* keys/agent_msg.h: the messages of the agent protocol (RFC 9987; spec files 6), without their length field.
+/* keys/agent_msg.h: the messages of the agent protocol (RFC 9987), without their length field.
  *
  * A put appends a whole message, its type byte first. A get reads what follows the type byte and asks for the end. Views
  * are borrowed from the reader's bytes. */

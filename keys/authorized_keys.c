@@ -1,4 +1,4 @@
-/* keys/authorized_keys.c: lines of authorized_keys (spec options-server 5). Their options: key_options.c. */
+/* keys/authorized_keys.c: lines of authorized_keys (sshd(8)). Their options: key_options.c. */
 #include "keys/authorized_keys.h"
 
 #include <stdlib.h>

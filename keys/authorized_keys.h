@@ -1,4 +1,4 @@
-/* keys/authorized_keys.h: lines of authorized_keys and their options (spec options-server 5). Pure parsing and
+/* keys/authorized_keys.h: lines of authorized_keys and their options (sshd(8)). Pure parsing and
  * matching of text; opening files is server/'s. */
 #ifndef KEYS_AUTHORIZED_KEYS_H
 #define KEYS_AUTHORIZED_KEYS_H
@@ -38,7 +38,7 @@ int authorized_line_parse(const char *line, struct authorized_line *out, struct 
 void authorized_line_clear(struct authorized_line *l);
 
 /* Whether options let (host, address, now) in: from= and expiry-time=. ERR_DENIED with the reason that the log line of
- * spec options-server 7 shows. host may be NULL. */
+ * OpenSSH has it. host may be NULL. */
 int key_options_check(const struct key_options *o, const char *host, const char *address, int64_t now, struct err *e)
 	MUST_USE;
 

@@ -1,4 +1,4 @@
-/* keys/fingerprint.c: what people compare: fingerprints, randomart, bubble babble (spec files 9). */
+/* keys/fingerprint.c: what people compare: fingerprints, randomart, bubble babble. */
 #include "keys/key.h"
 
 #include <stdio.h>

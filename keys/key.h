@@ -33,7 +33,7 @@ struct view key_blob(const struct key *k);
 struct key *key_from_blob(struct view blob, struct err *e);
 bool key_equal_public(const struct key *a, const struct key *b);
 
-/* Private fields in the encoding of spec files 2 (string type first, no comment), shared by key files and the agent. */
+/* Private fields in the encoding of OpenSSH's PROTOCOL.key (string type first, no comment), shared by key files and the agent. */
 void key_put_private(const struct key *k, struct buf *out);
 struct key *key_get_private(struct reader *r, struct err *e);
 
@@ -61,7 +61,7 @@ char *key_fingerprint(const struct key *k, enum digest_alg alg);
 char *key_fingerprint_blob(struct view blob, enum digest_alg alg);
 /* `TYPE BASE64` without comment or newline; allocated. */
 char *key_public_line(const struct key *k);
-/* Randomart of spec files 9; allocated, 11 lines separated by newlines, none at the end. */
+/* Randomart as of ssh-keygen -lv; allocated, 11 lines separated by newlines, none at the end. */
 char *key_randomart(const struct key *k, enum digest_alg alg);
 /* Bubble babble of a digest (ssh-keygen -B: SHA1 of the blob); allocated. */
 char *key_bubblebabble(struct view digest);

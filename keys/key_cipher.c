@@ -1,4 +1,4 @@
-/* keys/key_cipher.c: the ciphers of encrypted private key files (spec files 2). */
+/* keys/key_cipher.c: the ciphers of encrypted private key files (OpenSSH's PROTOCOL.key). */
 #include "keys/key_cipher.h"
 
 #include <stdbool.h>

@@ -1,4 +1,4 @@
-/* keys/key_file.c: private and public key files (spec files 1 and 2). */
+/* keys/key_file.c: private and public key files (ssh-keygen(1), FILES). */
 #include "keys/key_file.h"
 
 #include <errno.h>
@@ -45,7 +45,7 @@ int key_private_parse(const char *text, size_t n, const char *passphrase, struct
 	return pem_parse(text, n, passphrase, out, comment, e);
 }
 
-/* A private key that others may read is as good as published. Only the owner can mend that (spec files 2). */
+/* A private key that others may read is as good as published. Only the owner can mend that. */
 static int check_mode(int fd, const char *path, struct err *e)
 {
 	struct stat st;

@@ -1,4 +1,4 @@
-/* keys/key_file.h: private and public key files (spec files 1 and 2). */
+/* keys/key_file.h: private and public key files (ssh-keygen(1), FILES). */
 #ifndef KEYS_KEY_FILE_H
 #define KEYS_KEY_FILE_H
 
@@ -14,7 +14,7 @@ int key_private_parse(const char *text, size_t n, const char *passphrase, struct
 /* Opens, checks the permissions (owned by the caller and mode & 077: ERR_USAGE after the usual UNPROTECTED PRIVATE KEY
  * FILE banner went to the log; asking for a passphrase is no use then), parses. ERR_IO if it cannot be read. */
 int key_private_load(const char *path, const char *passphrase, struct key **out, char **comment, struct err *e) MUST_USE;
-/* The public key of FILE as spec files 1 says: FILE, FILE.pub, the public part inside an openssh-key-v1 file. A public
+/* The public key of FILE, looked for where OpenSSH does: FILE, FILE.pub, the public part inside an openssh-key-v1 file. A public
  * key line without comment gives the name of its file; a private key file its comment, "" if that is encrypted. */
 int key_public_load(const char *path, struct key **out, char **comment, struct err *e) MUST_USE;
 /* One line `[blanks]TYPE BASE64 [comment]`. ERR_PEER if malformed, ERR_NONE_FOUND for an unknown type. */

@@ -1,4 +1,4 @@
-/* keys/key_line.c: `TYPE BASE64` inside lines of text (spec files 1). */
+/* keys/key_line.c: `TYPE BASE64` inside lines of text. */
 #include "keys/key_line.h"
 
 #include <stdlib.h>
@@ -33,7 +33,7 @@ static uint8_t *decode(const char *s, size_t n, size_t *size)
 	return bytes;
 }
 
-/* The type inside the blob must be the word before it; for ECDSA that fixes the curve too (spec files 1). */
+/* The type inside the blob must be the word before it; for ECDSA that fixes the curve too. */
 static bool blob_has_type(const uint8_t *bytes, size_t size, const char *type, size_t type_size)
 {
 	struct view word = { (const uint8_t *)type, type_size };

@@ -1,4 +1,4 @@
-/* keys/key_line.h: `TYPE BASE64` inside lines of text (spec files 1). */
+/* keys/key_line.h: `TYPE BASE64` inside lines of text. */
 #ifndef KEYS_KEY_LINE_H
 #define KEYS_KEY_LINE_H
 

@@ -1,4 +1,4 @@
-/* keys/key_options.c: the options field of authorized_keys (spec options-server 5). */
+/* keys/key_options.c: the options field of authorized_keys (sshd(8)). */
 #include "keys/authorized_keys.h"
 
 #include <netdb.h>

@@ -1,4 +1,4 @@
-/* keys/key_rsa.c: ssh-rsa (RFC 4253 §6.6; private form: spec files 2). */
+/* keys/key_rsa.c: ssh-rsa (RFC 4253 §6.6; private form: OpenSSH's PROTOCOL.key). */
 #include "keys/key_impl.h"
 
 enum { RSA_MAX_BYTES = 16384 / 8 };

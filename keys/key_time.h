@@ -1,4 +1,4 @@
-/* keys/key_time.h: times in authorized_keys, allowed_signers and certificates (spec files 5, options-server 5). */
+/* keys/key_time.h: times in authorized_keys, allowed_signers and certificates. */
 #ifndef KEYS_KEY_TIME_H
 #define KEYS_KEY_TIME_H
 

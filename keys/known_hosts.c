@@ -1,4 +1,4 @@
-/* keys/known_hosts.c: reading the files of host keys, and the verdict (spec files 3). Writing: known_hosts_write.c. */
+/* keys/known_hosts.c: reading the files of host keys, and the verdict. Writing: known_hosts_write.c. */
 #include "keys/known_hosts.h"
 
 #include <stdlib.h>

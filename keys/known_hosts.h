@@ -1,4 +1,4 @@
-/* keys/known_hosts.h: the files of host keys (spec files 3). */
+/* keys/known_hosts.h: the files of host keys. */
 #ifndef KEYS_KNOWN_HOSTS_H
 #define KEYS_KNOWN_HOSTS_H
 

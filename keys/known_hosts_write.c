@@ -1,4 +1,4 @@
-/* keys/known_hosts_write.c: adding a line to a file of host keys (spec files 3). */
+/* keys/known_hosts_write.c: adding a line to a file of host keys. */
 #include "keys/known_hosts.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* keys/openssh_key.c: the openssh-key-v1 file (spec files 2). */
+/* keys/openssh_key.c: the openssh-key-v1 file (OpenSSH's PROTOCOL.key). */
 #include "keys/openssh_key.h"
 
 #include <stdint.h>

@@ -1,4 +1,4 @@
-/* keys/openssh_key.h: the openssh-key-v1 file (spec files 2). Only for keys/. */
+/* keys/openssh_key.h: the openssh-key-v1 file (OpenSSH's PROTOCOL.key). Only for keys/. */
 #ifndef KEYS_OPENSSH_KEY_H
 #define KEYS_OPENSSH_KEY_H
 

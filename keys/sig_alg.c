@@ -5,7 +5,7 @@
 #include "base/mem.h"
 #include "keys/key_impl.h"
 
-/* In the order of -Q key-sig (spec wire-extensions 2). The hash of Ed25519 is inside the scheme. */
+/* In the order of -Q key-sig. The hash of Ed25519 is inside the scheme. */
 static const struct sig_alg algs[] = {
 	{ "ssh-ed25519", KEY_ED25519, "ssh-ed25519", DIGEST_SHA512, false },
 	{ "ecdsa-sha2-nistp256", KEY_ECDSA, "ecdsa-sha2-nistp256", DIGEST_SHA256, false },

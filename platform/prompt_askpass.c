@@ -1,4 +1,4 @@
-/* platform/prompt_askpass.c: running the askpass program (spec options-client 5, environment). */
+/* platform/prompt_askpass.c: running the askpass program (ssh(1), ENVIRONMENT). */
 #include "platform/prompt_askpass.h"
 
 #include <errno.h>

@@ -22,7 +22,7 @@ struct sockinfo {
 /* ERR_NONE_FOUND if fd is no TCP socket or the system has no such thing. Cheap: one call. */
 int sockinfo_tcp(int fd, struct sockinfo *out) MUST_USE;
 
-/* Every field of the kernel's struct tcp_info that it filled in, in the column order of metrics files (spec hpn 6.4); names
+/* Every field of the kernel's struct tcp_info that it filled in, in the column order of HPN's metrics files; names
  * without "tcpi_". Returns how many were put into out (at most SOCKINFO_FIELDS), 0 if fd is no TCP socket. */
 struct sockinfo_field { const char *name; unsigned bytes; uint64_t value; };
 enum { SOCKINFO_FIELDS = 64 };

@@ -1,4 +1,4 @@
-/* server/account.h: the account that somebody wants to use, and whether the rules let it in (spec options-server 6 and 7). For
+/* server/account.h: the account that somebody wants to use, and whether the rules let it in (sshd_config(5), sshd(8)). For
  * the monitor, which looks it up once. */
 #ifndef SERVER_ACCOUNT_H
 #define SERVER_ACCOUNT_H
@@ -33,7 +33,7 @@ struct account_rules {
 	bool root;                       /* we are root; otherwise only our own account can be served */
 	const struct password_entry *password;   /* NULL: not looked at (UsePAM) */
 };
-/* Logs the line of spec options-server 7 when the answer is no. */
+/* Logs why, in the words that fail2ban knows, when the answer is no. */
 bool account_permitted(const struct account *a, const struct account_rules *rules);
 
 #endif

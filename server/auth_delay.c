@@ -1,4 +1,4 @@
-/* server/auth_delay.c: how long a refusal takes: the same for every user that exists or does not (spec options-server 6). */
+/* server/auth_delay.c: how long a refusal takes: the same for every user that exists or does not. */
 #include <string.h>
 #include "crypto/digest.h"
 #include "server/monitor_private.h"

@@ -1,4 +1,4 @@
-/* server/auth_methods.h: AuthenticationMethods as arithmetic on lists (spec options-server 6). */
+/* server/auth_methods.h: AuthenticationMethods as arithmetic on lists (sshd_config(5)). */
 #ifndef SERVER_AUTH_METHODS_H
 #define SERVER_AUTH_METHODS_H
 

@@ -1,4 +1,4 @@
-/* server/authorized.h: the files that say whose keys may log in: RevokedKeys and AuthorizedKeysFile (spec options-server 5).
+/* server/authorized.h: the files that say whose keys may log in: RevokedKeys and AuthorizedKeysFile (sshd_config(5)).
  * Opened in the name of the user. */
 #ifndef SERVER_AUTHORIZED_H
 #define SERVER_AUTHORIZED_H

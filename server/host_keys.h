@@ -31,7 +31,7 @@ void host_keys_put(const struct host_keys *k, struct buf *out);
 int host_keys_get(struct reader *r, struct host_keys *out, struct err *e) MUST_USE;
 
 /* The names for KEXINIT that allowed (comma separated) permits: ed25519 first, which is what a guessing client expects, then
- * in the order of the files (spec wire-extensions 2). Allocated; "" if nothing is left. */
+ * in the order of the files. Allocated; "" if nothing is left. */
 char *host_keys_algorithms(const struct host_keys *k, const char *allowed);
 /* The key with exactly this blob; -1 if there is none. */
 int host_keys_find_blob(const struct host_keys *k, struct view blob);

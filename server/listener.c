@@ -54,7 +54,7 @@ static enum penalty_cause cause_of(const struct connection *c, int status)
 		return PENALTY_GRACE;
 	if (WIFSIGNALED(status))
 		return PENALTY_CRASH;
-	switch (WEXITSTATUS(status)) {           /* spec options-server 3 */
+	switch (WEXITSTATUS(status)) {           /* monitor_exit_code() */
 	case 3: return PENALTY_GRACE;
 	case 4: return PENALTY_CRASH;
 	case 5: return PENALTY_AUTHFAIL;

@@ -1,4 +1,4 @@
-/* server/listener.h: accepts connections, limits them, starts a monitor for each and watches how it ends (design 2). */
+/* server/listener.h: accepts connections, limits them, starts a monitor for each and watches how it ends (SECURITY.md). */
 #ifndef SERVER_LISTENER_H
 #define SERVER_LISTENER_H
 

@@ -45,7 +45,7 @@ void monitor_end_session(struct monitor *m);
 
 /* The verdict was final, or the process has said how the connection ended. */
 bool monitor_is_over(const struct monitor *m);
-/* For the listener's penalties (spec options-server 3): 0, 5, 6, 7 or 255. */
+/* For the listener's penalties: 0, 5, 6, 7 or 255. */
 int monitor_exit_code(const struct monitor *m);
 const struct server_options *monitor_options(const struct monitor *m);
 const struct endpoints *monitor_endpoints(const struct monitor *m);

@@ -48,7 +48,7 @@ static void read_banner(struct monitor *m)
 
 static char *enabled_methods(const struct server_options *o)
 {
-	/* The order of offers (spec options-server 6). */
+	/* OpenSSH's order of offers. */
 	return str_printf("%s%s%s", o->pubkey_authentication ? "publickey," : "",
 		o->password_authentication ? "password," : "",
 		o->kbd_interactive_authentication ? "keyboard-interactive," : "");

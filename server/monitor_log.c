@@ -1,5 +1,5 @@
 /* server/monitor_log.c: what the monitor writes about authentication: from what it knows itself, in the shapes that fail2ban and
- * logwatch parse (spec options-server 7). */
+ * logwatch parse. */
 #include "server/monitor_private.h"
 
 #include <stdlib.h>

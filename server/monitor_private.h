@@ -122,14 +122,14 @@ bool monitor_root_permitted(const struct monitor *m, const char *method);
 /* Text that the peer shall see with the next verdict. */
 void monitor_add_banner(struct monitor *m, const char *text);
 
-/* monitor_log.c: lines of spec options-server 7. */
+/* monitor_log.c: lines that fail2ban and logwatch parse. */
 enum auth_verb { VERB_ACCEPTED, VERB_FAILED, VERB_PARTIAL, VERB_POSTPONED };
 void monitor_log_auth(const struct monitor *m, enum auth_verb verb, const char *method, const char *key_text);
 void monitor_log_end(const struct monitor *m, uint8_t kind, uint32_t code, const char *text);
 /* "authenticating user U ", "invalid user U ", "": what stands before the address. Allocated. */
 char *monitor_who(const struct monitor *m);
 
-/* Microseconds to wait so that an answer takes `base` or a doubling of it (spec options-server 6). */
+/* Microseconds to wait so that an answer takes `base` or a doubling of it. */
 uint64_t auth_delay_us(uint64_t base_us, uint64_t elapsed_us);
 uint64_t auth_delay_base_us(const uint8_t *secret, size_t secret_size, const char *user);
 

@@ -1,4 +1,4 @@
-/* server/monitor_pubkey.c: publickey (RFC 4252 §7) and its form bound to the host key (spec wire-extensions 10). What must have been
+/* server/monitor_pubkey.c: publickey (RFC 4252 §7) and its form bound to the host key (OpenSSH's PROTOCOL). What must have been
  * signed is put together here, from the session id of the hash that this process signed itself. */
 #include "server/monitor_private.h"
 

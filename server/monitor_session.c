@@ -133,7 +133,7 @@ int monitor_on_rekey_sign(struct monitor *m, struct reader *r, struct err *e)
 	return rc;
 }
 
-/* The algorithm for a proof: RSA keys sign with SHA-2 (spec wire-extensions 9). */
+/* The algorithm for a proof: RSA keys sign with SHA-2 (OpenSSH's PROTOCOL). */
 static const struct sig_alg *proof_algorithm(const struct key *k, bool want_sha256)
 {
 	const struct sig_alg *alg, *best = NULL;

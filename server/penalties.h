@@ -1,4 +1,4 @@
-/* server/penalties.h: PerSourcePenalties (spec options-server 4): a bounded table of sources that misbehaved. Arithmetic
+/* server/penalties.h: PerSourcePenalties (sshd_config(5)): a bounded table of sources that misbehaved. Arithmetic
  * with the time as an argument; the texts that are logged are made here, because others parse them. */
 #ifndef SERVER_PENALTIES_H
 #define SERVER_PENALTIES_H

@@ -22,7 +22,7 @@ char *server_software(const struct server_options *o)
 void server_proposal(const struct server_options *o, const struct host_keys *keys, struct proposal *out)
 {
 	char *host_algs = host_keys_algorithms(keys, o->host_key_algorithms.names);
-	/* RFC 4253's plain zlib would run before authentication; it is not offered (design 2). */
+	/* RFC 4253's plain zlib would run before authentication; it is not offered (SECURITY.md). */
 	const char *compress = !o->compression ? "none" : !o->compression_zstd || !compress_has_zstd() ?
 		"none,zlib@openssh.com,zlib@wirespeed" : "none,zlib@openssh.com,zlib@wirespeed,zstd@wirespeed";
 

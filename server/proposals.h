@@ -14,7 +14,7 @@ char *server_software(const struct server_options *o);
 void server_proposal(const struct server_options *o, const struct host_keys *keys, struct proposal *out);
 /* The file of groups, if the configured methods need one; "" otherwise. */
 const char *server_moduli_file(const struct server_options *o);
-/* Adds none, last, for re-exchanges of a user whose configuration permits it (design 5). */
+/* Adds none, last, for re-exchanges of a user whose configuration permits it (SECURITY.md). */
 void server_proposal_add_none(const struct server_options *o, struct proposal *p);
 /* server-sig-algs: PubkeyAcceptedAlgorithms with the names of signatures, each once. Allocated. */
 char *server_sig_algs(const struct server_options *o);

@@ -1,4 +1,4 @@
-/* server/role_monitor.c: root for the life of one connection (design 2): starts the pre-auth process, decides by what that asks,
+/* server/role_monitor.c: root for the life of one connection: starts the pre-auth process, decides by what that asks,
  * then starts the user process and serves its few requests until it ends. */
 #include "server/roles.h"
 
@@ -183,7 +183,7 @@ static int authenticate(struct role *r, int *code)
 	return 0;
 }
 
-/* setcred, PAM session, fork, exec as root (design 2). */
+/* setcred, PAM session, fork, exec as root (SECURITY.md). */
 static int start_session(struct role *r, struct err *e)
 {
 	const struct account *a = monitor_account(r->monitor);

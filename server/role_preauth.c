@@ -1,4 +1,4 @@
-/* server/role_preauth.c: the unprivileged process that talks to a peer nobody knows yet (design 2). It runs the transport and the
+/* server/role_preauth.c: the unprivileged process that talks to a peer nobody knows yet. It runs the transport and the
  * wire side of authentication, knows no secrets but the keys of its own connection, and can ask the monitor only what
  * monitor_table.c allows. */
 #include "server/roles.h"
@@ -84,7 +84,7 @@ static void keys_changed(void *ctx)
 	char *software = str_escape_log(transport_peer_software(p->transport),
 		strlen(transport_peer_software(p->transport)), 100);
 
-	/* spec hpn 8.1 */
+	/* HPN-README 7 */
 	log_info("SSH: Server;Ltype: Version;Remote: %s-%u;Protocol: 2.0;Client: %s", ends->remote_ip, ends->remote_port,
 		software);
 	log_info("SSH: Server;Ltype: Kex;Remote: %s-%u;Enc: %s;MAC: %s;Comp: %s", ends->remote_ip, ends->remote_port,
@@ -184,7 +184,7 @@ static int take_message(void *ctx, const struct message *m)
 	if (rc < 0)
 		return rc;
 	if (rc == 1) {
-		/* Nothing behind the deciding request is parsed here (design 2). */
+		/* Nothing behind the deciding request is parsed here (SECURITY.md). */
 		p->accepted = true;
 		carrier_pause(p->carrier, true);
 		loop_stop(p->loop);

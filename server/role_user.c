@@ -1,4 +1,4 @@
-/* server/role_user.c: the process that works for the user (design 2): a new one, which takes the user's identity for good before
+/* server/role_user.c: the process that works for the user: a new one, which takes the user's identity for good before
  * it reads anything that came from the network. */
 #include "server/roles.h"
 

@@ -1,4 +1,4 @@
-/* server/roles.h: the processes of a server (design 2). One binary; each role begins in a fresh process image and ends with it:
+/* server/roles.h: the processes of a server (SECURITY.md). One binary; each role begins in a fresh process image and ends with it:
  * these functions do not return. */
 #ifndef SERVER_ROLES_H
 #define SERVER_ROLES_H

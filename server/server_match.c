@@ -1,4 +1,4 @@
-/* server/server_match.c: Match of sshd_config (spec options-server 1). */
+/* server/server_match.c: Match of sshd_config (BLOCKS AND OTHER FILES there). */
 #include <stdlib.h>
 #include <string.h>
 

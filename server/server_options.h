@@ -1,4 +1,4 @@
-/* server/server_options.h: every keyword of sshd_config as a value (spec options-server 2, hpn 11-12, and our own).
+/* server/server_options.h: every keyword of sshd_config as a value (sshd_config(5)).
  * The rows are in server/server_rows.c. No other layer takes this struct: server/ fills each layer's own small
  * options from it. */
 #ifndef SERVER_SERVER_OPTIONS_H
@@ -129,7 +129,7 @@ struct server_options {
 	int log_level, syslog_facility;
 	struct str_list log_verbose;
 
-	/* HPN (spec hpn 12); all but use_mptcp work in Match blocks */
+	/* HPN (HPN-README); all but use_mptcp work in Match blocks */
 	bool none_enabled, none_mac_enabled;     /* the second counts only with the first */
 	bool hpn_disabled, tcp_rcv_buf_poll, hpn_buffer_limit, disable_mtaes;
 	unsigned tcp_rcv_buf_kib, hpn_buffer_size_kib;   /* 0: not set */
@@ -192,7 +192,7 @@ enum conf_origin server_options_origin(const struct server_options *o, size_t of
 /* Level of what is sent when it is compressed: 1..9, or 0: it adapts (CompressionLevel, CompressionMode). */
 int server_options_compress_level(const struct server_options *o);
 
-/* `sshd -T` (spec options-server 3): one line a call, without newline. */
+/* `sshd -T`: one line a call, without newline. */
 void server_options_dump(const struct server_options *o, void (*line)(void *ctx, const char *text), void *ctx);
 
 /* Whether some list of AuthenticationMethods needs only methods that are enabled. Without one nobody can come in. */

@@ -1,4 +1,4 @@
-/* server/server_penalties.c: the value of PerSourcePenalties (spec options-server 4). */
+/* server/server_penalties.c: the value of PerSourcePenalties (sshd_config(5)). */
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>

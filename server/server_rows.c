@@ -1,5 +1,5 @@
-/* server/server_rows.c: every keyword of sshd_config: one row each, in the order of `sshd -T` (spec options-server 2
- * and 11, hpn 12), then what stands in files of old.
+/* server/server_rows.c: every keyword of sshd_config: one row each, in the order of `sshd -T`, then what stands in
+ * files of old.
  *
  * CONF_UNBUILT rows: the feature is not there yet, and leaving it out permits nothing that the file forbids (fewer
  * may come in, less can be done): one -v line. CONF_UNBUILT_REFUSE rows: the line restricts something that would
@@ -52,7 +52,7 @@ static int port_allowed(const struct conf_line *l)
 	return p != NULL && p->ports_from_flags && l->origin != CONF_COMMAND_LINE ? -1 : 0;
 }
 
-/* spec options-server 1: UnusedConnectionTimeout none counts even after an earlier value. */
+/* As in OpenSSH: UnusedConnectionTimeout none counts even after an earlier value. */
 static int unused_allowed(const struct conf_line *l)
 {
 	return l->count == 1 && strcmp(l->arg[0], "none") == 0 ? 1 : 0;
@@ -222,7 +222,7 @@ static const struct conf_row server_rows[] = {
 		.flags = M | CONF_UNBUILT, .harmless = "none"),
 	ROW("PerSourcePenalties", per_source_penalties, server_type_penalties, .def = "yes", .flags = CONF_COLLECTS),
 
-	/* HPN, in the order of its -T (spec hpn 8.5); in Match blocks they work here */
+	/* HPN, in the order of its -T (HPN-SSH); in Match blocks they work here */
 	ROW("HPNDisabled", hpn_disabled, conf_bool, .def = "no", .flags = M),
 	ROW("TcpRcvBufPoll", tcp_rcv_buf_poll, conf_bool, .def = "yes", .flags = M),
 	ROW("NoneEnabled", none_enabled, conf_bool, .def = "no", .flags = NONE_FLAGS, .harmless = "no"),

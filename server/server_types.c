@@ -1,4 +1,4 @@
-/* server/server_types.c: kinds of values that only sshd_config has (spec options-server 2, 3, 4). */
+/* server/server_types.c: kinds of values that only sshd_config has (sshd_config(5)), and how `sshd -T` shows them. */
 #include "server/server_types.h"
 
 #include <limits.h>

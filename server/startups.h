@@ -1,4 +1,4 @@
-/* server/startups.h: MaxStartups and PerSourceMaxStartups (spec options-server 4): numbers in, decision out. */
+/* server/startups.h: MaxStartups and PerSourceMaxStartups (sshd_config(5)): numbers in, decision out. */
 #ifndef SERVER_STARTUPS_H
 #define SERVER_STARTUPS_H
 

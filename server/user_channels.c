@@ -145,7 +145,7 @@ static bool prove_host_keys(struct user *u, struct reader *body, struct buf *rep
 		!str_names_has(theirs, "rsa-sha2-512", 12) && str_names_has(theirs, "rsa-sha2-256", 12));
 	struct err e = { 0 };
 
-	/* Anyone on the path could have put the question in (design 5). */
+	/* Anyone on the path could have put the question in (SECURITY.md). */
 	if (transport_mac_none(u->transport))
 		return false;
 	if (++u->proofs > MON_PROVE_TIMES || reader_left(body) >= MON_PROVE_SIZE) {

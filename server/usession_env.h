@@ -1,4 +1,4 @@
-/* server/usession_env.h: the environment of a session, in the order of spec options-server 8: later values replace earlier ones. */
+/* server/usession_env.h: the environment of a session, in the order of OpenSSH: later values replace earlier ones. */
 #ifndef SERVER_USESSION_ENV_H
 #define SERVER_USESSION_ENV_H
 

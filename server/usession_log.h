@@ -1,4 +1,4 @@
-/* server/usession_log.h: the log lines of HPN-SSH about a connection (spec hpn 8.1): a fixed grammar that others parse. */
+/* server/usession_log.h: the log lines of HPN-SSH about a connection (HPN-README 7): a fixed grammar that others parse. */
 #ifndef SERVER_USESSION_LOG_H
 #define SERVER_USESSION_LOG_H
 

@@ -24,7 +24,7 @@ static bool pty_permitted(struct usession *s)
 	struct user *u = s->u;
 
 	if (transport_cipher_none(u->transport)) {
-		/* Whoever types a password here would send it in clear (design 5; spec hpn W1). */
+		/* Whoever types a password here would send it in clear (SECURITY.md). */
 		log_info("terminal refused: the connection is not encrypted");
 		usession_write_error(s, "sshd: no terminal: this connection is not encrypted (cipher none)\n");
 		return false;

@@ -1,4 +1,4 @@
-/* server/usession_sftp.c: SFTP inside the user process (design 2): no child, no pipe. */
+/* server/usession_sftp.c: SFTP inside the user process (SECURITY.md): no child, no pipe. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -169,7 +169,7 @@ bool usession_try_sftp(struct usession *s, const char *command)
 	}
 	start = expand_start(s, o.start_dir);
 	o.start_dir = start;
-	/* File calls that may wait must not hold up other channels (design 2). */
+	/* File calls that may wait must not hold up other channels (SECURITY.md). */
 	s->sftp_may_block = fskind_may_block(start);
 	o.slow_files = s->sftp_may_block || s->u->session_count > 1;
 	o.home = s->u->setup.home;

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Peers that behave as HPN-SSH does on the wire (spec: double re-key to none, pseudo-algorithms repeated, none listed from the
+# Peers that behave as HPN-SSH does on the wire (double re-key to none, pseudo-algorithms repeated, none listed from the
 # start, packets of 32,896 bytes at most), made of our engine: our ssh to such a server, such a client to our sshd.
 tool="$WS_BUILD/regress/helpers/engine_talk"
 ssh="$WS_BUILD/ssh"

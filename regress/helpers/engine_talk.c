@@ -4,7 +4,7 @@
  *   engine_talk client PORT [NAME=VALUE...] logs in with key=FILE as user=NAME, runs cat, sends bytes=N through it
  *
  * kex, hostkey, cipher, mac, compress: lists for both directions; rekey: bytes; software: what follows SSH-2.0-.
- * none=cipher or none=mac plays an HPN peer (spec hpn 2 and 3): the client re-keys to "none" alone as its first act after
+ * none=cipher or none=mac plays an HPN peer (HPN-README 1): the client re-keys to "none" alone as its first act after
  * login, repeats the pseudo-algorithms, and does it all once more; the server lists "none" last from the start and re-keys
  * right after the command; neither takes a packet of more than 32,896 bytes. Exit status 0 if all went well. */
 #include <sys/socket.h>

@@ -1,4 +1,4 @@
-/* regress/unit/client/test_client_auth_first.c: the first request of a connection, which does not wait (design 4): what goes
+/* regress/unit/client/test_client_auth_first.c: the first request of a connection, which does not wait: what goes
  * first, that it is what "none" first would have led to, and what is remembered. */
 #include "client/client_auth.h"
 

@@ -1,4 +1,4 @@
-/* regress/unit/client/test_hostkey.c: every policy against every state of a host key (spec options-client 6). */
+/* regress/unit/client/test_hostkey.c: every policy against every state of a host key. */
 #include "client/hostkey.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* bcrypt_pbkdf: the answers of spec files 2, others from Python's bcrypt module, limits; Blowfish itself against
+/* bcrypt_pbkdf: known answers, others from Python's bcrypt module, limits; Blowfish itself against
  * Schneier's vectors. */
 #include "crypto/bcrypt_pbkdf.h"
 

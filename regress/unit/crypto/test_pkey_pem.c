@@ -177,7 +177,7 @@ static void damaged(void **state)
 	assert_null(read_pem("", NULL, &code));
 	assert_null(read_pem("-----BEGIN PRIVATE KEY-----\n-----END PRIVATE KEY-----\n", NULL, &code));
 	assert_int_equal(code, ERR_PEER);
-	/* spec files 2: a passphrase was at hand, so it is said to be wrong */
+	/* a passphrase was at hand, so it is said to be wrong */
 	assert_null(read_pem("rubbish", PASS, &code));
 	assert_int_equal(code, ERR_DENIED);
 	pkey_free(k);
@@ -316,7 +316,7 @@ static struct pkey *import_line(char *line, enum pkey_kind kind)
 	return k;
 }
 
-/* A file signature: what was signed is made of the message's hash (spec files 5). */
+/* A file signature: what was signed is made of the message's hash (OpenSSH's PROTOCOL.sshsig). */
 static void verify_sshsig(char *armour, const struct pkey *k)
 {
 	char *body = strchr(armour, '\n') + 1, *end = strstr(body, "-----END"), *to = body;

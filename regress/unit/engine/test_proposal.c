@@ -175,7 +175,7 @@ static void the_offer_named_is_the_peers(void **state)
 	proposal_clear(&server);
 }
 
-/* design 5 and spec hpn 13, W3 and W4. */
+/* None for one direction, and MAC none with a real cipher (SECURITY.md). */
 static void none_is_for_both_directions(void **state)
 {
 	static const struct { const char *cipher_c2s, *cipher_s2c, *mac_c2s, *mac_s2c; bool good; } cases[] = {

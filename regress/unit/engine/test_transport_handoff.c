@@ -1,4 +1,4 @@
-/* A server's connection goes on in another transport, as it does in another process (design 2). */
+/* A server's connection goes on in another transport, as it does in another process (docs/OVERVIEW.md). */
 #include "transport.h"
 
 #include <setjmp.h>

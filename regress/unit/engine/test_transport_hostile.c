@@ -806,7 +806,7 @@ static void kex_messages_outside_of_an_exchange(void **state)
 	}
 }
 
-/* spec wire-extensions 1: who hears of a broken packet, and who does not. */
+/* Who hears of a broken packet, and who does not. */
 static void broken_packets(void **state)
 {
 	static const struct { const char *cipher, *mac; int server, client; } cases[] = {

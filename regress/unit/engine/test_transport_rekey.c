@@ -232,7 +232,7 @@ static void by_time(void **state)
 	pair_close(&p);
 }
 
-/* spec wire-extensions 8. */
+/* RFC 4344 §3.2. */
 static void limits_of_ciphers(void **state)
 {
 	static const struct { const char *cipher; uint64_t blocks, packets, rekey_bytes; bool due; } cases[] = {
@@ -427,7 +427,7 @@ static void a_server_without_none(void **state)
 	pair_close(&p);
 }
 
-/* MAC none with a cipher that has none of its own, or for one direction, is refused before NEWKEYS (spec hpn 13, W3, W4). */
+/* MAC none with a cipher that has none of its own, or for one direction, is refused before NEWKEYS. */
 static void mac_none_alone(void **state)
 {
 	static const struct { const char *cipher_c2s, *cipher_s2c, *mac_c2s, *mac_s2c; } cases[] = {
@@ -459,7 +459,7 @@ static void mac_none_alone(void **state)
 	proposal_clear(&all);
 }
 
-/* spec hpn 2.4: an HPN client repeats its pseudo-algorithms, offers only none, all host keys, and comes twice. */
+/* An HPN client repeats its pseudo-algorithms, offers only none, all host keys, and comes twice. */
 static void a_client_like_hpn(void **state)
 {
 	struct pair p;

@@ -1,4 +1,4 @@
-/* regress/unit/keys/test_authorized_keys.c: lines, options, their check and their hand-over (spec options-server 5). */
+/* regress/unit/keys/test_authorized_keys.c: lines, options, their check and their hand-over (sshd(8)). */
 #include "keys/authorized_keys.h"
 
 #include <stdlib.h>

@@ -153,7 +153,7 @@ static void test_write_refused(void **state)
 	assert_int_equal(key_private_write(k, &o, &out, &e), ERR_USAGE);
 	assert_non_null(strstr(e.text, "invalid format"));
 	assert_int_equal(key_private_write(pub, &o, &out, NULL), ERR_USAGE);
-	/* Too short for these formats (spec files 2). */
+	/* Too short for these formats. */
 	o.passphrase = "1234";
 	assert_true(key_private_write(rsa, &o, &out, NULL) != 0);
 	o = (struct key_write_options){ .passphrase = "p", .cipher = "aes128" };
@@ -169,7 +169,7 @@ static void test_write_refused(void **state)
 	key_free(rsa);
 }
 
-/* The armour: what is tolerated and what not (spec files 2). */
+/* The armour: what is tolerated and what not. */
 static void test_armour(void **state)
 {
 	static const char begin[] = "-----BEGIN OPENSSH PRIVATE KEY-----\n", end[] = "-----END OPENSSH PRIVATE KEY-----\n";

@@ -1,4 +1,4 @@
-/* regress/unit/keys/test_key_line.c: public key lines (spec files 1). */
+/* regress/unit/keys/test_key_line.c: public key lines. */
 #include "keys/key_line.h"
 
 #include <stdlib.h>

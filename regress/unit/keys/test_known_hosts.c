@@ -1,4 +1,4 @@
-/* regress/unit/keys/test_known_hosts.c: reading, verdicts, writing (spec files 3). */
+/* regress/unit/keys/test_known_hosts.c: reading, verdicts, writing. */
 #include "keys/known_hosts.h"
 
 #include <stdio.h>

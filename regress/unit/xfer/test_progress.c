@@ -126,7 +126,7 @@ static void test_throttle(void **state)
 		for (uint64_t late = 0; late <= 1000; late += 1000) {
 			double got = run_throttle(limits[i], 261120, 20, late), want = (double)limits[i];
 
-			/* Within 5 percent (reports R86), also when the timer comes a millisecond late. */
+			/* Within 5 percent, also when the timer comes a millisecond late. */
 			if (got < want * 0.95 || got > want * 1.05)
 				fail_msg("limit %g gave %g", want, got);
 		}
