@@ -78,10 +78,8 @@ enum conf_origin client_options_origin(const struct client_options *o, size_t of
 
 int client_options_compress_level(const struct client_options *o)
 {
-	/* A level alone fixes it, and one of the command line wins over a mode in a file. */
-	if (CLIENT_ORIGIN(o, compression_level) > CLIENT_ORIGIN(o, compression_mode))
-		return (int)o->compression_level;
-	return o->compression_mode == CLIENT_AUTO ? 0 : (int)o->compression_level;
+	return conf_compress_level(o->compression_level, CLIENT_ORIGIN(o, compression_level),
+		o->compression_mode == CLIENT_AUTO, CLIENT_ORIGIN(o, compression_mode));
 }
 
 /* ---- lines */

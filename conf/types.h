@@ -91,6 +91,10 @@ char *conf_algs_apply(const struct conf_alg_kind *k, const char *text, struct er
 /* The names of list that k has built; allocated. */
 char *conf_algs_filter(const struct conf_alg_kind *k, const char *list);
 
+/* CompressionLevel and CompressionMode as one number: 1..9, or 0: it adapts. A level alone fixes it, and one of the command line
+ * wins over a mode in a file. */
+int conf_compress_level(unsigned level, enum conf_origin level_from, bool adapts, enum conf_origin adapts_from);
+
 /* ---- forwards (ssh_config(5), LocalForward) */
 
 enum conf_forward_kind { CONF_FORWARD_LOCAL, CONF_FORWARD_REMOTE, CONF_FORWARD_DYNAMIC };

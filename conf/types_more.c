@@ -344,3 +344,10 @@ const struct conf_type conf_permits_type = {
 const struct conf_type conf_permits_listen_type = {
 	sizeof(struct conf_permits), permits_listen_parse, permits_clear, permits_copy, permits_show
 };
+
+/* ---- compression */
+
+int conf_compress_level(unsigned level, enum conf_origin level_from, bool adapts, enum conf_origin adapts_from)
+{
+	return adapts && level_from <= adapts_from ? 0 : (int)level;
+}

@@ -10,6 +10,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/path.h"
 #include "base/str.h"
 #include "crypto/dh_group.h"
 #include "crypto/rand.h"
@@ -23,7 +24,7 @@ enum {
 
 struct moduli {
 	char *path;
-	int errnum;                              /* why the file could not be read; 0 */
+	struct err why;                          /* the file could not be read */
 	uint8_t *text;
 	size_t size;
 };
@@ -53,27 +54,17 @@ struct moduli *moduli_of_text(const char *path, struct view text)
 	return m;
 }
 
-static int read_all(struct moduli *m, int fd)
+static void read_all(struct moduli *m, int fd)
 {
 	struct stat st;
-	ssize_t n;
+	char *text;
 
 	if (fstat(fd, &st) < 0)
-		return errno;
-	if (!S_ISREG(st.st_mode))
-		return EINVAL;
-	if (st.st_size > FILE_MAX)
-		return EFBIG;
-	m->text = mem_alloc((size_t)st.st_size + 1);
-	/* What is appended meanwhile is not waited for. */
-	while (m->size < (size_t)st.st_size && (n = read(fd, m->text + m->size, (size_t)st.st_size - m->size)) != 0) {
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return errno;
-		m->size += (size_t)n;
-	}
-	return 0;
+		err_set(&m->why, ERR_IO, "%s", strerror(errno));
+	else if (!S_ISREG(st.st_mode))
+		err_set(&m->why, ERR_USAGE, "not a regular file");
+	else if (path_read_fd(fd, FILE_MAX, &text, &m->size, &m->why) == 0)
+		m->text = (uint8_t *)text;
 }
 
 struct moduli *moduli_new(const char *path)
@@ -82,10 +73,10 @@ struct moduli *moduli_new(const char *path)
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 
 	if (fd < 0) {
-		m->errnum = errno;
+		err_set(&m->why, ERR_IO, "%s", strerror(errno));
 		return m;
 	}
-	m->errnum = read_all(m, fd);
+	read_all(m, fd);
 	close(fd);
 	return m;
 }
@@ -234,8 +225,8 @@ int moduli_choose(void *ctx, const struct kex_group_size *size, struct buf *p, s
 	unsigned best = 0;
 	uint32_t count = 0, which;
 
-	if (m->errnum != 0) {
-		log_info("WARNING: could not open %s (%s), using fixed modulus", m->path, strerror(m->errnum));
+	if (m->why.code != 0) {
+		log_info("WARNING: could not open %s (%s), using fixed modulus", m->path, err_text(&m->why));
 		return kex_builtin_group(size, p, g, e);
 	}
 	while (next(&rest, &l)) {

@@ -75,10 +75,8 @@ enum conf_origin server_options_origin(const struct server_options *o, size_t of
 
 int server_options_compress_level(const struct server_options *o)
 {
-	/* A level alone fixes it, and one of the command line wins over a mode in a file. */
-	if (SERVER_ORIGIN(o, compression_level) > SERVER_ORIGIN(o, compression_mode))
-		return (int)o->compression_level;
-	return o->compression_mode == SERVER_AUTO ? 0 : (int)o->compression_level;
+	return conf_compress_level(o->compression_level, SERVER_ORIGIN(o, compression_level),
+		o->compression_mode == SERVER_AUTO, SERVER_ORIGIN(o, compression_mode));
 }
 
 void server_options_dump(const struct server_options *o, void (*line)(void *ctx, const char *text), void *ctx)
