@@ -6,19 +6,7 @@ need "$OURS" "$HELPERS/net_tool" dropbear dropbearkey
 # Its authorized keys lie in a home and nowhere else.
 make_login && [ -n "$PASSWORD" ] || skip_all "accounts of one's own are needed for dropbear"
 
-set --
-for type in ed25519 ecdsa rsa; do
-	dropbearkey -t $type -f "$T/db_$type" >"$T/log" 2>&1 && set -- "$@" -r "$T/db_$type"
-	dropbearkey -y -f "$T/db_$type" 2>/dev/null | awk '/^(ssh|ecdsa)-/ { print "* " $1 " " $2 }' >>"$T/known_hosts"
-done
-PORT=$(free_port)
-dropbear -F -E -p "127.0.0.1:$PORT" -P "$T/db.pid" "$@" >"$T/db.log" 2>&1 </dev/null &
-pid=$!
-track $pid
-wait_line 'Not backgrounding' "$T/db.log" || { ok 1 "dropbear started" "$T/db.log"; finish; }
-# Dropbear logs before it listens.
-listening() { "$HELPERS/net_tool" relay 127.0.0.1 "$PORT" </dev/null >/dev/null 2>&1; }
-wait_until 10 listening
+start_dropbear ed25519 ecdsa rsa || { ok 1 "dropbear started" "$T/db.log"; finish; }
 
 random_file "$T/data" 8388608
 sum=$(sum "$T/data")

@@ -111,13 +111,8 @@ fi
 # ---- dropbear
 
 if have dropbear dropbearkey && [ -n "$PASSWORD" ]; then
-	dropbearkey -t rsa -f "$T/db_rsa" >"$T/log" 2>&1
-	dropbearkey -y -f "$T/db_rsa" 2>/dev/null | awk '/^ssh-/ { print "* " $1 " " $2 }' >>"$T/known_hosts"
-	db=$(free_port)
-	dropbear -F -E -p "127.0.0.1:$db" -P "$T/db.pid" -r "$T/db_rsa" >"$T/db.log" 2>&1 </dev/null &
-	track $!
-	db_listens() { "$HELPERS/net_tool" relay 127.0.0.1 "$db" </dev/null >/dev/null 2>&1; }
-	wait_until 10 db_listens
+	start_dropbear rsa; ok $? "dropbear starts" "$T/db.log"
+	db=$PORT
 	run "dropbear: ssh-rsa" "$OURS" $db -o Ciphers=aes128-ctr -o HostKeyAlgorithms=ssh-rsa -o IdentityFile="$T/id_rsa" -o PubkeyAcceptedAlgorithms=+ssh-rsa
 	for o in KexAlgorithms=diffie-hellman-group14-sha1 KexAlgorithms=diffie-hellman-group1-sha1 MACs=hmac-sha1-96 MACs=hmac-md5 \
 		Ciphers=3des-cbc Ciphers=aes128-cbc Ciphers=blowfish-cbc; do

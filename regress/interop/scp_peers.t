@@ -89,13 +89,8 @@ fi
 scp=$OUR_SCP
 if have dropbear dropbearkey && [ -n "$PASSWORD" ]; then
 	title="our scp, dropbear"
-	dropbearkey -t ed25519 -f "$T/db_ed25519" >"$T/log" 2>&1
-	dropbearkey -y -f "$T/db_ed25519" 2>/dev/null | awk '/^ssh-/ { print "* " $1 " " $2 }' >>"$T/known_hosts"
-	port=$(free_port)
-	dropbear -F -E -p "127.0.0.1:$port" -P "$T/db.pid" -r "$T/db_ed25519" >"$T/db.log" 2>&1 </dev/null &
-	track $!
-	listening() { "$HELPERS/net_tool" relay 127.0.0.1 "$port" </dev/null >/dev/null 2>&1; }
-	wait_until 10 listening
+	start_dropbear ed25519; ok $? "dropbear starts" "$T/db.log"
+	port=$PORT
 	if [ -x /usr/lib/sftp-server ] || [ -x /usr/libexec/sftp-server ]; then both_ways sftp; else skip "$title: sftp" "no sftp-server for it"; fi
 	PATH=$PATH:/usr/bin both_ways "old protocol" -O
 else skip "our scp, dropbear" "not there, or no private accounts"; fi

@@ -294,6 +294,22 @@ start_ours() {
 	start_sshd "$OUR_SSHD" "$ours_name" "$@" "PerSourcePenalties no"
 }
 
+# start_dropbear TYPE...: with a host key of each type it has, which is known then; log in $T/db.log. Sets PORT and PID.
+start_dropbear() {
+	db_types=$*
+	set --
+	for type in $db_types; do
+		dropbearkey -t "$type" -f "$T/db_$type" >"$T/log" 2>&1 && set -- "$@" -r "$T/db_$type"
+		dropbearkey -y -f "$T/db_$type" 2>/dev/null | awk '/^(ssh|ecdsa)-/ { print "* " $1 " " $2 }' >>"$T/known_hosts"
+	done
+	PORT=$(free_port) || return 1
+	dropbear -F -E -p "127.0.0.1:$PORT" -P "$T/db.pid" "$@" >"$T/db.log" 2>&1 </dev/null &
+	PID=$!
+	track $PID
+	wait_until 10 dropbear_listens
+}
+dropbear_listens() { "$HELPERS/net_tool" relay 127.0.0.1 "$PORT" </dev/null >/dev/null 2>&1; }
+
 # make_login: who the clients log in as: LOGIN, with PASSWORD and home $LOGIN_HOME; a scratch account where there can be some,
 # otherwise $ME, whose password nobody knows (PASSWORD is empty).
 make_login() {

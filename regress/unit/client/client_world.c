@@ -154,3 +154,19 @@ char *client_world_questions(struct client_world *w)
 	client_world_write(w, "questions", "", 0600);
 	return text;
 }
+
+int client_world_setup(void **state)
+{
+	struct client_world *w = mem_zalloc(sizeof(*w));
+
+	client_world_init(w);
+	*state = w;
+	return 0;
+}
+
+int client_world_teardown(void **state)
+{
+	client_world_clear(*state);
+	free(*state);
+	return 0;
+}

@@ -19,6 +19,9 @@ struct client_world {
 /* Questions go to an askpass program that gives the lines of `answers` one by one, then refuses. */
 void client_world_init(struct client_world *w);
 void client_world_clear(struct client_world *w);
+/* cmocka's set-up and tear-down for tests whose state is such a world. */
+int client_world_setup(void **state);
+int client_world_teardown(void **state);
 /* New options out of lines as of -o, separated by newlines; then defaults and tokens. */
 void client_world_options(struct client_world *w, const char *lines);
 void client_world_answers(struct client_world *w, const char *answers);

@@ -22,22 +22,6 @@
 #define HEAD "wirespeed-peers 1 " SALT "\n"
 #define REST "wirespeed curve25519-sha256 ssh-ed25519 yes publickey SHA256:abc ssh-ed25519 -"
 
-static int setup(void **state)
-{
-	struct client_world *w = mem_zalloc(sizeof(*w));
-
-	client_world_init(w);
-	*state = w;
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	client_world_clear(*state);
-	free(*state);
-	return 0;
-}
-
 static const struct peer_name alice = { "alice", "host.example", 22 };
 
 static struct peer_record some_record(void)
@@ -349,7 +333,7 @@ static void where_it_is(void **state)
 
 int main(void)
 {
-#define ROW(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+#define ROW(f) cmocka_unit_test_setup_teardown(f, client_world_setup, client_world_teardown)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(there_and_back), cmocka_unit_test(salted), cmocka_unit_test(nonsense),
 		cmocka_unit_test(the_latest_are_kept), ROW(stored_and_loaded), ROW(files_that_are_not_believed),

@@ -27,22 +27,6 @@
 static const uint8_t one[SPEED_MEMORY_MACHINE] = { 0x00, 0x11, 0x22, 0x33, 0x44, 0x55, 0x66, 0x77, 0x88, 0x99, 0xaa, 0xbb,
 	0xcc, 0xdd, 0xee, 0xff };
 
-static int setup(void **state)
-{
-	struct client_world *w = mem_zalloc(sizeof(*w));
-
-	client_world_init(w);
-	*state = w;
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	client_world_clear(*state);
-	free(*state);
-	return 0;
-}
-
 static void refused(void **state)
 {
 	static const char *const bad[] = {
@@ -178,7 +162,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(refused), cmocka_unit_test(round_trip), cmocka_unit_test(bounds),
-		cmocka_unit_test_setup_teardown(from_file, setup, teardown),
+		cmocka_unit_test_setup_teardown(from_file, client_world_setup, client_world_teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
