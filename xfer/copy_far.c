@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/str.h"
+#include "xfer/glob.h"
 
 static const char *reason(const struct sftp_result *r)
 {
@@ -29,7 +31,7 @@ char *copy_far_plain_path(const char *path)
 	return mem_strdup(*path == '\0' ? "." : path);
 }
 
-struct expand { struct copy *copy; char *path; copy_path_fn *fn; void *ctx; };
+struct expand { struct copy *copy; char *path; bool pattern; copy_path_fn *fn; void *ctx; };
 
 static void expand_done(struct expand *x, char *result)
 {
@@ -41,17 +43,24 @@ static void expand_done(struct expand *x, char *result)
 	fn(ctx, result);
 }
 
+/* Where the home is, which is all that was asked, and what stands behind it here: so what is to be copied keeps its name. */
 static void on_expanded(void *ctx, const struct sftp_result *r)
 {
 	struct expand *x = ctx;
 	struct reader names = r->names;
 	struct sftp_name n;
+	char *home, *whole;
 
 	copy_wait_end(x->copy);
 	if (r->status == SFTP_OK && r->count >= 1) {
 		n = sftp_name_get(&names);
 		if (reader_ok(&names) && !view_has_nul(n.name)) {
-			expand_done(x, view_strdup(n.name));
+			whole = view_strdup(n.name);
+			home = x->pattern ? glob_escape(whole) : mem_strdup(whole);
+			free(whole);
+			whole = str_printf("%s%s", home, x->path + strcspn(x->path, "/"));
+			free(home);
+			expand_done(x, whole);
 			return;
 		}
 	}
@@ -60,9 +69,10 @@ static void on_expanded(void *ctx, const struct sftp_result *r)
 	expand_done(x, NULL);
 }
 
-void copy_far_expand_path(struct copy *c, struct sftp_client *client, const char *path, copy_path_fn *fn, void *ctx)
+void copy_far_expand_path(struct copy *c, struct sftp_client *client, const struct copy_path *path, copy_path_fn *fn,
+	void *ctx)
 {
-	char *plain = copy_far_plain_path(path);
+	char *plain = copy_far_plain_path(path->given);
 	struct buf body = BUF_INIT(SFTP_MESSAGE_MAX);
 	struct expand *x;
 
@@ -71,11 +81,25 @@ void copy_far_expand_path(struct copy *c, struct sftp_client *client, const char
 		return;
 	}
 	x = mem_zalloc(sizeof *x);
-	*x = (struct expand){ .copy = c, .path = mem_strdup(path), .fn = fn, .ctx = ctx };
-	buf_put_cstring(&body, path);
+	*x = (struct expand){ .copy = c, .path = mem_strdup(path->given), .pattern = path->pattern, .fn = fn, .ctx = ctx };
+	buf_put_string(&body, path->given, strcspn(path->given, "/"));
 	copy_wait_begin(c);
 	sftp_client_extended(client, SFTP_EXT_EXPAND_PATH, &body, on_expanded, x);
 	buf_free(&body);
+}
+
+char *copy_far_name(const char *given, const char *path)
+{
+	size_t user = strcspn(given, "/");
+
+	/* "~ada" and "~ada/": the server has said where that is; what it is called here is what was typed. */
+	if (*given == '~' && user > 1 && given[user + strspn(given + user, "/")] == '\0') {
+		char *name = mem_strndup(given + 1, user - 1), *base = copy_base_name(name);
+
+		free(name);
+		return base;
+	}
+	return copy_base_name(path);
 }
 
 /* ---- the target of the job */
@@ -142,7 +166,7 @@ void copy_far_plan_target(struct copy *c, copy_target_fn *then)
 
 	t->copy = c;
 	t->then = then;
-	copy_far_expand_path(c, c->client_to, c->job.target, on_target_path, t);
+	copy_far_expand_path(c, c->client_to, &(struct copy_path){ .given = c->job.target }, on_target_path, t);
 }
 
 /* ---- folders */

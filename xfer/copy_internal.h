@@ -190,7 +190,11 @@ void copy_far_free(struct copy *c);
 /* "" is ".", ~ and ~/x are relative to the home; NULL if the server must expand it (~user). Allocated. */
 char *copy_far_plain_path(const char *path);
 typedef void copy_path_fn(void *ctx, char *path);        /* path goes to the callee; NULL: failed, has been said */
-void copy_far_expand_path(struct copy *c, struct sftp_client *client, const char *path, copy_path_fn *fn, void *ctx);
+struct copy_path { const char *given; bool pattern; };           /* as typed; what comes out is to be a pattern */
+void copy_far_expand_path(struct copy *c, struct sftp_client *client, const struct copy_path *path, copy_path_fn *fn,
+	void *ctx);
+/* What a source that was typed as `given` and expanded to `path` is called. Allocated. */
+char *copy_far_name(const char *given, const char *path);
 
 /* ---- copy_up.c */
 /* An answer to a request of copy_stripes.c that f waited for: goes on where f was. For use as a sftp_reply_fn. */

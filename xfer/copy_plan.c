@@ -38,7 +38,7 @@ static void emit(struct copy *c, struct source *s)
 	else if (count == 0)
 		copy_error(c, "%s: %s", s->given, error != NULL ? error : sftp_status_text(SFTP_NO_SUCH_FILE));
 	for (size_t i = 0; i < count; i++) {
-		char *name = copy_base_name(m[i].path), *to;
+		char *name = copy_far_name(s->given, m[i].path), *to;
 
 		/* The name of a match comes from the server (listings are checked), or from the user. */
 		to = c->stopped ? NULL : c->plan->place(c, name, count);
@@ -109,7 +109,7 @@ static void start_more(struct copy *c)
 		struct source *s = &p->source[p->started++];
 
 		p->under_way++;
-		copy_far_expand_path(c, c->client, s->given, on_path, s);
+		copy_far_expand_path(c, c->client, &(struct copy_path){ s->given, true }, on_path, s);
 	}
 }
 

@@ -31,6 +31,19 @@ char *glob_unescape(const char *s, size_t n)
 	return out;
 }
 
+char *glob_escape(const char *s)
+{
+	char *out = mem_alloc(2 * strlen(s) + 1), *p = out;
+
+	for (; *s != '\0'; s++) {
+		if (strchr("\\*?[", *s) != NULL)
+			*p++ = '\\';
+		*p++ = *s;
+	}
+	*p = '\0';
+	return out;
+}
+
 static bool is_between(unsigned char c, char low, char high)
 {
 	return c >= (unsigned char)low && c <= (unsigned char)high;

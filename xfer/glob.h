@@ -9,6 +9,8 @@
 bool glob_has_magic(const char *s, size_t n);
 /* s[0..n) with its backslashes taken away (the character behind one stays). Allocated. */
 char *glob_unescape(const char *s, size_t n);
+/* A pattern that is matched by s and nothing else. Allocated. */
+char *glob_escape(const char *s);
 /* A name (no slash) against one component of a pattern. A leading dot must be matched by a dot. */
 bool glob_match(const char *pattern, size_t pattern_size, const char *name);
 

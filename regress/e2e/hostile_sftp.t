@@ -21,6 +21,12 @@ ok() {
 	head -c 2000 "$T/err" | cat -v | sed 's/^/# /'
 	echo
 }
+# is GOT WANTED NAME
+is() {
+	[ "$1" = "$2" ]
+	ok $? "$3"
+	[ "$1" = "$2" ] || echo "# got: $1"
+}
 # as CASE: which server -S starts
 as() {
 	printf '#!/bin/sh\nexec "%s" "%s"\n' "$H/hostile_sftp" "$1" >"$T/server"
@@ -59,6 +65,15 @@ while IFS='	' read -r name says; do
 		as "$name"; echo data >"$T/world/target/data"; copy data h:file; judge $? "" "upload: $name" ;;
 	esac
 done <"$T/cases"
+
+# ---- somebody's home: where it is is the server's business, what it is called here is not
+
+as .tilde
+copy 'h:~bob/notes' .
+is "$(ls -A "$T/world/target")" notes "a file in another user's home has the name that was asked for"
+as .tilde
+copy 'h:~bob' .
+is "$(ls -A "$T/world/target")" bob "and so has the home itself"
 
 # ---- a folder without end: as much as one waits for, in bounded memory
 

@@ -28,7 +28,7 @@ static struct {
 	const char *const *names;        /* of the folder */
 	size_t count;
 	bool endless_folder, endless_file, empty_data, long_data, other_id, big_handle, no_handle, close_early, name_count_lies,
-		deep, size_lies, odd_status, garbage, length_huge, length_zero, old_version, unasked;
+		deep, tilde, size_lies, odd_status, garbage, length_huge, length_zero, old_version, unasked;
 } evil;
 static bool folder_read;
 static unsigned reads;
@@ -169,15 +169,31 @@ static void data(uint32_t id)
 	answer(FXP_DATA, id, &b);
 }
 
-static void real_path(const struct request *q)
+static void one_name(uint32_t id, struct view name)
 {
 	struct buf b = BUF_INIT(1 << 20);
 
 	buf_put_u32(&b, 1);
-	buf_put_string(&b, q->path.n > 0 ? (const void *)q->path.p : ".", q->path.n > 0 ? q->path.n : 1);
+	buf_put_string(&b, name.p, name.n);
 	buf_put_cstring(&b, "long");
 	buf_put_u32(&b, 0);
-	answer(FXP_NAME, q->id, &b);
+	answer(FXP_NAME, id, &b);
+}
+
+static void real_path(const struct request *q)
+{
+	one_name(q->id, q->path.n > 0 ? q->path : (struct view){ (const uint8_t *)".", 1 });
+}
+
+/* The home that was asked for is called as we like, and is a pattern besides. */
+static void extended(const struct request *q)
+{
+	static const char home[] = "/far/.e*l";
+
+	if (evil.tilde && view_is(q->path, "expand-path@openssh.com"))
+		one_name(q->id, (struct view){ (const uint8_t *)home, sizeof(home) - 1 });
+	else
+		status(q->id, 8);
 }
 
 static void serve(const struct request *q)
@@ -205,8 +221,11 @@ static void serve(const struct request *q)
 	case FXP_REALPATH:
 		real_path(q);
 		break;
+	case FXP_EXTENDED:
+		extended(q);
+		break;
 	default:
-		status(q->id, q->type == FXP_EXTENDED ? 8 : FX_OK);
+		status(q->id, FX_OK);
 		break;
 	}
 }
@@ -260,7 +279,7 @@ static void greet(void)
 
 static const char *const names_up[] = { "../evil" }, *const names_root[] = { "/tmp/evil" }, *const names_dots[] = { "..", ".", "good" },
 	*const names_slash[] = { "sub/evil" }, *const names_none[] = { "" }, *const names_nul[] = { "good|/../../evil" },
-	*const names_odd[] = { "a\033[31mred\a\rb" };
+	*const names_evil[] = { ".evil" }, *const names_odd[] = { "a\033[31mred\a\rb" };
 
 static const struct {
 	const char *name, *says;
@@ -292,6 +311,8 @@ static const struct {
 	{ "length-huge", "instead of SFTP|malformed|too long", NULL, 0, FLAG(length_huge) },
 	{ "length-zero", "instead of SFTP|malformed", NULL, 0, FLAG(length_zero) },
 	{ "old-version", "SFTP version 1", NULL, 0, FLAG(old_version) },
+	/* Not for the loop: other operands. */
+	{ ".tilde", "", names_evil, 1, FLAG(tilde) },
 	/* Goes on as long as one lets it. */
 	{ ".endless-folder", "", NULL, 0, FLAG(endless_folder) },
 };

@@ -53,6 +53,13 @@ static void test_magic(void **state)
 			assert_string_equal(plain, rows[i].plain);
 			free(plain);
 		}
+
+		char *pattern = glob_escape(rows[i].s), *back = glob_unescape(pattern, strlen(pattern));
+
+		assert_false(glob_has_magic(pattern, strlen(pattern)));
+		assert_string_equal(back, rows[i].s);
+		free(back);
+		free(pattern);
 	}
 }
 
