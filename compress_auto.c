@@ -453,22 +453,26 @@ static void forget_slice(struct compress_auto *a, const struct compress_line *l)
 	a->last = *l;
 }
 
-/* Whether the line had something to do all the time since the last look. */
-static bool was_busy(const struct compress_auto *a, const struct compress_line *l)
+/* Whether the line had something to do all the time since the last look: it took no more than what had waited then. */
+static bool had_waiting(const struct compress_auto *a, const struct compress_line *l)
 {
-	uint64_t bytes = l->drained - a->last.drained;
+	return l->drained - a->last.drained < a->last.pending + a->last.unsent && l->pending + l->unsent >= BUSY_LEAST;
+}
 
-	/* It took no more than what had waited then. */
-	if (bytes < a->last.pending + a->last.unsent && l->pending + l->unsent >= BUSY_LEAST)
-		return true;
-	/* A small window of the peer lets nothing wait here; then it waits in front of the line. */
-	return l->queue_us >= QUEUE_US && bytes + l->inflight >= BUSY_LEAST && l->now_us - a->last.now_us < GAP_US;
+/* A small window of the peer lets nothing wait here; then it waits in front of the line. What is under way must account for that
+ * queue, for what the system tells of it is late. */
+static bool had_queue(const struct compress_auto *a, const struct compress_line *l)
+{
+	uint64_t bytes = l->drained - a->last.drained, us = l->now_us - a->last.now_us;
+
+	return l->queue_us >= QUEUE_US && us < GAP_US && bytes + l->inflight >= BUSY_LEAST &&
+		(double)(bytes + l->inflight) * (double)us > 0.5 * (double)bytes * (double)l->queue_us;
 }
 
 void compress_auto_line(struct compress_auto *a, const struct compress_line *l)
 {
 	uint64_t us = l->now_us - a->last.now_us, bytes = l->drained - a->last.drained, cpu = l->cpu_ns - a->last.cpu_ns;
-	bool busy, packing;
+	bool waiting, busy, packing;
 
 	if (!a->told) {
 		begin(a, l);
@@ -476,7 +480,8 @@ void compress_auto_line(struct compress_auto *a, const struct compress_line *l)
 	}
 	if (us < SLICE_US)
 		return;
-	busy = was_busy(a, l);
+	waiting = had_waiting(a, l);
+	busy = waiting || had_queue(a, l);
 	if (us > GAP_US && !busy) {
 		a->window_us = a->window_bytes = 0;
 		forget_slice(a, l);
@@ -493,9 +498,9 @@ void compress_auto_line(struct compress_auto *a, const struct compress_line *l)
 		a->budget_ns = BUDGET_MAX_NS;
 	if (a->exploring)
 		explore(a, l, us, bytes, busy);
-	else if (busy)
-		line_was_busy(a, us, bytes);
-	else
+	else if (waiting || (busy && (a->now == 0 || a->line_guessed)))
+		line_was_busy(a, us, bytes);     /* while something is packed, that may be what limits, with a queue of others */
+	else if (!busy)
 		line_was_free(a, us, bytes);
 	if (!a->exploring && !busy)
 		consider_exploring(a, l->now_us, packing);

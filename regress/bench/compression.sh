@@ -1,5 +1,5 @@
 #!/bin/bash
-# compression.sh [-l LINES] [-s SETS] [-c CIPHERS] [-v LEVELS] [-r RUNS] [-t SECONDS] [-o NAME] [-R]: what compression does to a copy:
+# compression.sh [-l LINES] [-s SETS] [-c CIPHERS] [-v LEVELS] [-r RUNS] [-t SECONDS] [-o NAME] [-R] [-x]: what compression does to a copy:
 # our scp to our sshd over lines of different rates, with kinds of data, ciphers and levels. Prints numbers and judges nothing.
 #
 #   -l  of: 32 126 494 955 8533 12500 125000 (KB/s; a KB is 1,000 bytes) unlimited
@@ -10,6 +10,7 @@
 #   -o  NAME.raw.csv gets a row for each copy, after those that are there: so the table can be made in pieces, and
 #       NAME.txt, NAME.csv (medians), NAME.SET.svg (with gnuplot) are made from all of it; NAME.logs/: what auto reported
 #   -R  only make these from NAME.raw.csv
+#   -x  instead: the line or the data change in the middle of a stream; how long until auto has the new level (some 50 s)
 #
 # Rates are those of the file: its bytes by the time of the copy less the time of an empty one over the same link. The lines are
 # token buckets of the kernel (tc tbf) in a namespace that stands as a router between two others, with a queue of 100 ms of line
@@ -22,8 +23,8 @@ top=$(cd "$here/../.." && pwd)
 build=$(cd "${WS_BUILD:-$top/build}" && pwd) || exit 1
 gcm=aes128-gcm@openssh.com
 lines="32 126 494 955 8533 12500 125000 unlimited" sets="high hard mixed" ciphers="$gcm 3des-cbc blowfish-cbc"
-levels="off 1 6 9 auto zstd stock-off stock-auto" runs=3 target=2.5 name=compression report=
-while getopts l:s:c:v:r:t:o:R o; do
+levels="off 1 6 9 auto zstd stock-off stock-auto" runs=3 target=2.5 name=compression report= changes=
+while getopts l:s:c:v:r:t:o:Rx o; do
 	case $o in
 	l) lines=$OPTARG ;;
 	s) sets=$OPTARG ;;
@@ -33,6 +34,7 @@ while getopts l:s:c:v:r:t:o:R o; do
 	t) target=$OPTARG ;;
 	o) name=$OPTARG ;;
 	R) report=1 ;;
+	x) changes=1 ;;
 	*) sed -n '2,3p' "$0" >&2; exit 2 ;;
 	esac
 done
@@ -111,6 +113,15 @@ fast_line() {
 }
 
 echo "$(date '+%F %T'), $(nproc) processors, load $(cut -d' ' -f1 /proc/loadavg), $(cat $cc_file)"
+if [ -n "$changes" ]; then
+	link_up 0 unlimited && serve 0 auto $gcm || exit 1
+	for c in "494 12500 high" "12500 494 high" "955 unlimited high" "unlimited 955 high" "8533 125000 high" "125000 8533 high" \
+		"955 955 high random" "955 955 random high" "12500 12500 high random" "12500 12500 random high" "8533 8533 zeros high"; do
+		# shellcheck disable=SC2086
+		one_change $c
+	done
+	exit
+fi
 for line in $lines; do
 	if [ "$line" != unlimited ] && [ "$line" -le 494 ]; then slow_line "$line"; else fast_line "$line"; fi
 	stop_servers

@@ -174,6 +174,56 @@ one_copy() {
 		'BEGIN { t = s - e; if (t < 0.001) t = 0.001; printf "%s,%.3f,%.1f\n", h, t, b / 1000 / t }' | tee -a "$raw"
 }
 
+# endless KIND SECONDS: a set, what does not shrink, or zeros
+endless() {
+	local f=$work/endless.$1
+	if [ "$1" = zeros ]; then
+		f=/dev/zero
+	elif [ ! -f "$f" ]; then
+		if [ "$1" = random ]; then head -c 33554432 /dev/urandom; else "$build/regress/bench/compression_data" "$1" 33554432; fi >"$f"
+	fi
+	[ "$2" = 0 ] || timeout "$2" sh -c 'while cat "$0"; do :; done' "$f"
+}
+
+# one_change LINE LINE KIND [KIND]: two seconds of a stream over the first line, then three with the other one, or with other data.
+# Prints how long the change took: until the first level that is, give or take one, the one used for most of the last 1.5 s.
+one_change() {
+	local kind=${4:-$3} k
+	for k in $3 $kind; do endless "$k" 0; done
+	line_shape 0 "$1"
+	{
+		endless "$3" 2 2>/dev/null
+		cut -d' ' -f1 /proc/uptime >"$work/changed"
+		[ "$1" = "$2" ] || line_shape 0 "$2"
+		endless "$kind" 3 2>/dev/null
+		cut -d' ' -f1 /proc/uptime >"$work/over"
+		sleep 0.2
+	} | XDG_CACHE_HOME=$work/cache.0 timeout 12 ip netns exec "wsc$$-a0" "$build/ssh" -vv -F none -i "$work/key" \
+		-o UserKnownHostsFile="$work/known.0" -o StrictHostKeyChecking=no -o BatchMode=yes -c $gcm -p "$(port_of ours)" \
+		-C -o CompressionMode=auto "$user@10.78.0.1" "cat >/dev/null" 2>"$work/change.log"
+	[ ! -d "$name.logs" ] || grep -a "compression: level" "$work/change.log" >"$name.logs/change.$1.$2.$3.$kind"
+	awk -v t="$(cat "$work/changed")" -v over="$(cat "$work/over")" -v what="$(printf '%9s to %-9s %6s to %-6s' "$1" "$2" "$3" "$kind")" '
+	function near(a, b) { return (a == 0) == (b == 0) && a - b <= 1 && b - a <= 1 }
+	/compression: level/ {
+		for (i = 1; i < NF; i++) { if ($i == "level") l = $(i + 1); if ($i == "at") at = $(i + 1) }
+		l = /held back/ ? 0 : l + 0
+		if (at < t) before = l
+		else { n++; when[n] = at - t; level[n] = l }
+	}
+	END {
+		level[0] = before; when[n + 1] = over - t; since = over - t - 1.5
+		for (i = 0; i <= n; i++) {
+			from = when[i] > since ? when[i] : since
+			if (when[i + 1] > from && i <= n) spent[level[i]] += when[i + 1] - from
+		}
+		for (l in spent) if (best == "" || spent[l] > spent[best]) best = l
+		for (i = 0; i <= n && !near(level[i], best); i++);
+		printf "%s: level %d, then %d after %.2f s", what, before, best, when[i]
+		for (i = 1; i <= n; i++) printf "%s%d at %.2f", (i == 1 ? " (" : ", "), level[i], when[i]
+		print n ? ")" : ""
+	}' "$work/change.log"
+}
+
 # compression_report NAME: NAME.csv, NAME.txt and the plots from NAME.raw.csv.
 compression_report() {
 	local set
