@@ -218,6 +218,27 @@ static void test_questions(void **state)
 	buf_free(&body);
 }
 
+/* Questions that are dropped again and again: the judge may end it, and the request that dropped one is not looked at. */
+static void test_questions_dropped(void **state)
+{
+	struct userauth_info_request q = { .count = 1, .prompt = { { text("? "), false } } };
+	struct buf body = BUF_INIT(4096);
+
+	(void)state;
+	ask_service("ssh-userauth");
+	userauth_info_request_put(&body, &q);
+	next_verdict.kind = USERAUTH_QUESTION;
+	next_verdict.question = (struct view){ body.data, body.size };
+	ask(USERAUTH_KBDINT);
+	next_verdict = (struct userauth_verdict){ .kind = USERAUTH_DISCONNECT, .reason = 2, .text = "Too many" };
+	ask(USERAUTH_PASSWORD);
+	assert_int_equal(abandons, 1);
+	assert_int_equal(requests, 1);
+	assert_true(last_rc < 0);
+	assert_true(userauth_server_dismissed(server));
+	buf_free(&body);
+}
+
 static void test_disconnect(void **state)
 {
 	(void)state;
@@ -284,7 +305,8 @@ int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		T(test_refused), T(test_key_ok), T(test_accepted), T(test_questions), T(test_disconnect), T(test_out_of_turn),
+		T(test_refused), T(test_key_ok), T(test_accepted), T(test_questions),
+		T(test_questions_dropped), T(test_disconnect), T(test_out_of_turn),
 		T(test_other_service), T(test_malformed), T(test_no_verdict),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "auth_peer.h"
+#include "base/log.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "keys/key_file.h"
@@ -755,6 +756,7 @@ static void banner(void **state)
 	struct auth_peer *p = at(state);
 	char *path = client_world_path(&p->w, "stderr"), *text;
 	int saved = dup(2), fd = open(path, O_CREAT | O_WRONLY, 0600);
+	enum log_level level;
 
 	dup2(fd, 2);
 	close(fd);
@@ -764,6 +766,18 @@ static void banner(void **state)
 	text = client_world_read(&p->w, "stderr");
 	assert_true(p->success);
 	assert_string_equal(text, "Welcome \\033[2J\nfriend\n");
+	free(text);
+	/* -q */
+	fd = open(path, O_TRUNC | O_WRONLY);
+	dup2(fd, 2);
+	close(fd);
+	level = log_level_get();
+	log_set_level(LOG_LEVEL_QUIET);
+	run(p, "");
+	log_set_level(level);
+	assert_true(p->success);
+	text = client_world_read(&p->w, "stderr");
+	assert_string_equal(text, "");
 	free(text);
 	fd = open("/dev/null", O_WRONLY);
 	dup2(fd, 2);

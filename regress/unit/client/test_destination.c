@@ -21,6 +21,7 @@ static void test_table(void **state)
 		{ "ssh://host", "-", "host", "-" }, { "ssh://me@host:22", "me", "host", "22" }, { "ssh://host/", "-", "host", "-" },
 		{ "ssh://m%40e@host", "m@e", "host", "-" }, { "ssh://me;fingerprint=x@host:1", "me", "host", "1" },
 		{ "ssh://[::1]:22", "-", "::1", "22" }, { "ssh://[fe80::1]", "-", "fe80::1", "-" }, { "::1", "-", "::1", "-" },
+		{ "ssh", "-", "ssh", "-" }, { "sshd.example", "-", "sshd.example", "-" },
 	};
 
 	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
