@@ -178,11 +178,10 @@ static bool worker_start(struct worker *w)
 	return w->running;
 }
 
-int worker_submit(struct worker *w, void (*run)(void *), void (*done)(void *), void *ctx, struct err *e)
+void worker_submit(struct worker *w, void (*run)(void *), void (*done)(void *), void *ctx)
 {
 	struct worker_job *j = mem_zalloc(sizeof(*j));
 
-	(void)e;
 	*j = (struct worker_job){ .run = run, .done = done, .ctx = ctx };
 	if (w->outstanding++ == 0)
 		loop_fd_want(w->watch, LOOP_READ);
@@ -191,13 +190,12 @@ int worker_submit(struct worker *w, void (*run)(void *), void (*done)(void *), v
 		run(ctx);
 		worker_list_put(&w->finished, j);
 		worker_wake(w);
-		return 0;
+		return;
 	}
 	(void)pthread_mutex_lock(&w->lock);
 	worker_list_put(&w->waiting, j);
 	(void)pthread_cond_signal(&w->more);
 	(void)pthread_mutex_unlock(&w->lock);
-	return 0;
 }
 
 void worker_stop(struct worker *w)

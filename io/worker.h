@@ -9,7 +9,7 @@ struct worker;
 struct worker *worker_new(struct loop *l, struct err *e);
 /* run(ctx) on the thread, then done(ctx) on the loop; jobs finish in order. Where no thread can be had, run is called here
  * and now, so this does not fail. */
-int worker_submit(struct worker *w, void (*run)(void *), void (*done)(void *), void *ctx, struct err *e) MUST_USE;
+void worker_submit(struct worker *w, void (*run)(void *), void (*done)(void *), void *ctx);
 /* Waits for the running job, joins the thread; jobs not begun get done() without run() at the next turn. Call before any
  * plain fork. The thread starts again with the next job. */
 void worker_stop(struct worker *w);

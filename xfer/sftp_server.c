@@ -228,13 +228,9 @@ void server_job_start(struct sftp_server *s, struct job *j)
 {
 	j->more = false;
 	if (server_is_slow(s) && (j->row == NULL || j->row->run != NULL)) {
-		struct err e = { 0 };
-
-		if (worker_submit(s->worker, job_run_helper, job_done, j, &e) == 0) {
-			s->busy = s->at_worker = true;
-			return;
-		}
-		/* No thread to be had: it happens here. */
+		s->busy = s->at_worker = true;
+		worker_submit(s->worker, job_run_helper, job_done, j);
+		return;
 	}
 	job_run_helper(j);
 	if (j->more) {

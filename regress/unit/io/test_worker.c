@@ -59,7 +59,7 @@ static void test_order(void **state)
 	assert_int_equal(loop_run(l, &e), 0);
 	for (i = 0; i < 5; i++) {
 		j[i] = (struct job){ .log = &log, .name = (char)('a' + i), .wait_fd = -1 };
-		assert_int_equal(worker_submit(w, run, done, &j[i], &e), 0);
+		worker_submit(w, run, done, &j[i]);
 	}
 	assert_int_equal(loop_run(l, &e), 0);
 	assert_string_equal(log.ran, "abcde");
@@ -84,7 +84,7 @@ static void test_stop_and_go_on(void **state)
 	worker_stop(w);
 	for (i = 0; i < 3; i++) {
 		j[i] = (struct job){ .log = &log, .name = (char)('a' + i), .wait_fd = i == 0 ? p[0] : -1 };
-		assert_int_equal(worker_submit(w, run, done, &j[i], &e), 0);
+		worker_submit(w, run, done, &j[i]);
 	}
 	assert_int_equal(write(p[1], "x", 1), 1);
 	worker_stop(w);
@@ -96,7 +96,7 @@ static void test_stop_and_go_on(void **state)
 	/* And it starts again. */
 	log = (struct log){ .ran_n = 0 };
 	j[1].name = 'z';
-	assert_int_equal(worker_submit(w, run, done, &j[1], &e), 0);
+	worker_submit(w, run, done, &j[1]);
 	assert_int_equal(loop_run(l, &e), 0);
 	assert_string_equal(log.ran, "z");
 	assert_string_equal(log.done, "z");
@@ -117,7 +117,7 @@ static void test_free_with_jobs(void **state)
 
 	for (i = 0; i < 3; i++) {
 		j[i] = (struct job){ .log = &log, .name = (char)('a' + i), .wait_fd = -1 };
-		assert_int_equal(worker_submit(w, run, done, &j[i], &e), 0);
+		worker_submit(w, run, done, &j[i]);
 	}
 	worker_free(w);
 	assert_string_equal(log.done, "abc");
@@ -136,7 +136,7 @@ static void test_free_inside_done(void **state)
 
 	for (i = 0; i < 3; i++) {
 		j[i] = (struct job){ .log = &log, .name = (char)('a' + i), .wait_fd = -1, .w = i == 1 ? w : NULL };
-		assert_int_equal(worker_submit(w, run, done, &j[i], &e), 0);
+		worker_submit(w, run, done, &j[i]);
 	}
 	assert_int_equal(loop_run(l, &e), 0);
 	assert_int_equal(log.done_n, 3);
