@@ -17,7 +17,7 @@
 
 enum {
 	CHANNELS_MAX = 4096,
-	PACKET_OTHERS = 32 * 1024        /* never more to peers not of our kind (spec hpn 0) */
+	PACKET_OTHERS = 32 * 1024        /* never more to peers not of our kind (docs/PROTOCOL.md) */
 };
 
 /* ---- the connection ---- */
@@ -408,7 +408,7 @@ void channel_grant(struct channel *c)
 
 	if (!c->window_open || c->state != CHANNEL_OPEN || c->got_eof || c->got_close || c->sent_close)
 		return;
-	/* Recomputed after the exchange rather than queued (design 3). */
+	/* Recomputed after the exchange rather than queued. */
 	if (transport_exchanging(c->cs->transport)) {
 		c->grant_late = true;
 		return;

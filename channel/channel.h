@@ -81,7 +81,7 @@ void channels_end(struct channels *cs);
 size_t channels_count(const struct channels *cs);
 
 /* Opens a channel of `type`; extra is appended to the open message (may be NULL). interactive: window and packet halved
- * for ttys (spec wire-extensions 1) and scheduled first. */
+ * for ttys and scheduled first. */
 struct channel *channel_open(struct channels *cs, const char *type, const struct buf *extra, bool interactive,
 	const struct channel_user *u, struct err *e);
 void channel_set_interactive(struct channel *c, bool on);
@@ -115,7 +115,7 @@ struct channel_pump {
 	void *filter_ctx;
 };
 int channel_attach(struct channel *c, const struct channel_pump *p, struct err *e) MUST_USE;
-/* Server: the pump's child was not started yet: window 0 until attach (spec wire-extensions 1). */
+/* Server: the pump's child was not started yet: window 0 until attach, as with OpenSSH. */
 
 /* After queued output: EOF; then CLOSE. channel_close is what ends a channel: exit-status must have been sent before. */
 void channel_send_eof(struct channel *c);

@@ -1,4 +1,4 @@
-/* channel/window.h: how much a peer may send us: arithmetic without I/O (RFC 4254 §5.2; design 3).
+/* channel/window.h: how much a peer may send us: arithmetic without I/O (RFC 4254 §5.2).
  *
  * The sink sets the pace: only bytes that were consumed are given back. The window follows what was consumed within the last
  * round trip and is kept ahead of that: a sender in TCP's slow start is never held back, and on a full path less than one round
@@ -37,13 +37,13 @@ struct window_path {
 enum {
 	WINDOW_DEFAULT = 2 * 1024 * 1024,
 	WINDOW_CAP = 128 * 1024 * 1024,          /* a channel */
-	WINDOW_CAP_STOCK = 15 * 1024 * 1024,     /* stock senders degrade at 16 MiB (spec hpn 4.6) */
+	WINDOW_CAP_STOCK = 15 * 1024 * 1024,     /* stock senders degrade at 16 MiB (HPN-README 2) */
 	WINDOW_GROWTH_BUDGET = 512 * 1024 * 1024 /* all channels of a connection together */
 };
 
 /* left starts as 0: the first grant opens the window. */
 void window_init(struct window *w, uint32_t size, uint32_t cap, uint32_t max_packet);
-/* n bytes arrived. False: the peer broke the window by more than a tenth of it in total (spec wire-extensions 1). */
+/* n bytes arrived. False: the peer broke the window by more than a tenth of it in total; OpenSSH lets as much pass. */
 bool window_received(struct window *w, uint32_t n);
 /* n bytes of those were consumed at now_us. Returns by how much the window grew. */
 uint32_t window_consumed(struct window *w, uint32_t n, uint64_t now_us, const struct window_path *path);

@@ -160,7 +160,7 @@ static enum copy_walk next_source(struct copy *c, struct copy_walker *w, struct 
 	struct stat st;
 	char *base;
 
-	/* As ever, a source that is not there ends the job after what was begun (spec options-client 5: 255). */
+	/* As ever, a source that is not there ends the job after what was begun (scp(1), EXIT STATUS). */
 	if (stat(path, &st) < 0) {
 		copy_error(c, "stat local \"%s\": %s", path, strerror(errno));
 		c->status_at_end = 255;

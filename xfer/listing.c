@@ -1,4 +1,4 @@
-/* Lines as of `ls -l` (spec options-client 8, long listing layout). */
+/* Lines as of `ls -l`, laid out as OpenSSH does. */
 #include "xfer/listing.h"
 
 #include <inttypes.h>

@@ -1,4 +1,4 @@
-/* Operands of scp (spec options-client 7). */
+/* Operands of scp (scp(1)). */
 #include "xfer/operand.h"
 
 #include <stdlib.h>

@@ -17,7 +17,7 @@ int operand_parse(const char *s, struct operand *o, struct err *e) MUST_USE;
 void operand_clear(struct operand *o);
 /* The same account on the same machine. */
 bool operand_same_host(const struct operand *a, const struct operand *b);
-/* Spec options-client 7: quotes, backquote, blank, # and 8-bit characters are refused; and a leading dash. */
+/* In the name of a user, as in OpenSSH: quotes, backquote, blank, # and 8-bit characters are refused; and a leading dash. */
 bool operand_user_valid(const char *user);
 
 #endif

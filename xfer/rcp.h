@@ -1,4 +1,4 @@
-/* xfer/rcp.h: the old scp protocol (spec options-client 7): records and replies over a byte link. Used by copy.c and the two
+/* xfer/rcp.h: the old scp protocol: records and replies over a byte link. Used by copy.c and the two
  * ends, rcp_source.c and rcp_sink.c. */
 #ifndef XFER_RCP_H
 #define XFER_RCP_H

@@ -148,7 +148,7 @@ static void answer(struct sftp_client *c, struct client_request *q, const struct
 		copy.fn(copy.ctx, r);
 }
 
-/* Text before the hello is what a start-up file of the login shell printed (reports R55). */
+/* Text before the hello is what a start-up file of the login shell printed. */
 static void fail_with_noise(struct sftp_client *c)
 {
 	uint8_t noise[NOISE_MAX];

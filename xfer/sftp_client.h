@@ -38,7 +38,7 @@ struct sftp_client_events {
 	void *ctx;
 };
 
-/* Sends INIT. early: requests may leave before the server's hello (to ours and OpenSSH's: design, section 4); otherwise they
+/* Sends INIT. early: requests may leave before the server's hello (to ours and OpenSSH's: docs/PROTOCOL.md); otherwise they
  * wait here. The link stays the caller's. */
 struct sftp_client *sftp_client_new(struct loop *l, struct link *link, bool early, const struct sftp_client_events *events);
 /* Answers everything with SFTP_CONNECTION_LOST and sends nothing more; closed is not called. Returns how many requests the

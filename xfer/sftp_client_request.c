@@ -185,7 +185,7 @@ void sftp_client_rename(struct sftp_client *c, const char *from, const char *to,
 	two_paths(c, SFTP_RENAME, from, to, fn, ctx);
 }
 
-/* Target first, as every server expects it whatever the draft says (spec wire-extensions 13). */
+/* Target first, as every server expects it whatever the draft says (OpenSSH's PROTOCOL). */
 void sftp_client_symlink(struct sftp_client *c, const char *target, const char *path, sftp_reply_fn *fn, void *ctx)
 {
 	two_paths(c, SFTP_SYMLINK, target, path, fn, ctx);

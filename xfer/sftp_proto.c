@@ -181,7 +181,7 @@ size_t sftp_write_head(uint8_t *head, uint32_t id, struct view handle, uint64_t 
 	return (size_t)(p - head);
 }
 
-/* Which errors have a status of their own (spec wire-extensions 13); every other one is a failure. */
+/* Which errors have a status of their own (those of OpenSSH); every other one is a failure. */
 static const struct { int error; uint32_t status; } errno_statuses[] = {
 	{ 0, SFTP_OK },
 	{ ENOENT, SFTP_NO_SUCH_FILE }, { ENOTDIR, SFTP_NO_SUCH_FILE }, { EBADF, SFTP_NO_SUCH_FILE }, { ELOOP, SFTP_NO_SUCH_FILE },

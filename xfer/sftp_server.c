@@ -280,7 +280,7 @@ const char *sftp_server_request_at(size_t i)
 	return NULL;
 }
 
-/* Deny is looked at before allow (spec options-server 10). */
+/* Deny is looked at before allow (sftp-server(8)). */
 bool server_permits(const struct sftp_server *s, const struct request_row *row)
 {
 	if (s->o.read_only && row->writes)

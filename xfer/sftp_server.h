@@ -1,4 +1,4 @@
-/* xfer/sftp_server.h: the SFTP v3 server engine (spec wire-extensions 13) over a byte link. */
+/* xfer/sftp_server.h: the SFTP v3 server engine (draft-ietf-secsh-filexfer-02, OpenSSH's PROTOCOL) over a byte link. */
 #ifndef XFER_SFTP_SERVER_H
 #define XFER_SFTP_SERVER_H
 
@@ -20,7 +20,7 @@ struct sftp_server_options {
 	const char *peer;                /* address for the session lines of the log; NULL: no such lines */
 	struct str_list allow, deny;     /* request names; empty: all */
 	int log_level;                   /* enum log_level for transactions */
-	bool slow_files;                 /* file calls through the worker (design 2) */
+	bool slow_files;                 /* file calls through the worker */
 };
 
 struct sftp_server;
@@ -33,7 +33,7 @@ void sftp_server_free(struct sftp_server *s);
 /* From the next request on, file calls are made through the worker, or directly: the owner knows whether others are waiting
  * for the loop. Nothing without a worker. */
 void sftp_server_set_slow(struct sftp_server *s, bool slow);
-/* Parses the argument list of `sftp-server` / `internal-sftp` into options (spec options-server 10); argv[0] is the name.
+/* Parses the argument list of `sftp-server` / `internal-sftp` into options (sftp-server(8)); argv[0] is the name.
  * ERR_USAGE if not all of it is understood; code ERR_NONE_FOUND for -h. As ever operands are ignored, and whatever comes
  * behind -c. Strings in *o point into argv (start_dir as given: sftp_server_start_dir expands it); the lists are
  * allocated and become the caller's, also on an error. log_facility: -1 if not given. */

@@ -1,4 +1,4 @@
-/* The command line of sftp-server and internal-sftp (spec options-server 10). */
+/* The command line of sftp-server and internal-sftp (sftp-server(8)). */
 #include "xfer/sftp_server.h"
 
 #include <stdio.h>

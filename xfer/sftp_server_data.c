@@ -1,4 +1,4 @@
-/* READ and WRITE of the SFTP server: one copy between kernel and user (design, section 3). A READ is read straight into
+/* READ and WRITE of the SFTP server: one copy between kernel and user (docs/OVERVIEW.md). A READ is read straight into
  * the spaces that the link lends, and only then gets its header, with the count really read. The data of a WRITE goes to the
  * file piece by piece as it comes. Through the helper thread (slow files) both take one more copy. */
 #include "xfer/sftp_server_internal.h"

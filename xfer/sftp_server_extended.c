@@ -1,4 +1,4 @@
-/* The extensions of OpenSSH (spec wire-extensions 13). */
+/* The extensions of OpenSSH (its PROTOCOL, section 4). */
 #include "xfer/sftp_server_internal.h"
 
 #include <errno.h>

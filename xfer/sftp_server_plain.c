@@ -450,7 +450,7 @@ static void rename_run(struct job *j)
 	take_errno(j, fileops_rename_new(&j->server->files, j->path, j->path2));
 }
 
-/* The draft says linkpath, target; every implementation does it the other way round (spec wire-extensions 13). */
+/* The draft says linkpath, target; every implementation does it the other way round (OpenSSH's PROTOCOL). */
 static uint32_t symlink_parse(struct sftp_server *s, struct job *j, struct reader *r)
 {
 	uint32_t status = parse_two_paths(j, r);
