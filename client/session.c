@@ -250,12 +250,9 @@ static void session_open_failed(void *ctx, struct channel *c, uint32_t reason, c
 	struct session *s = ctx;
 
 	(void)reason;
-	if (s->setup.kind == SESSION_STDIO_FORWARD) {
-		log_error("channel %u: open failed: %s", channel_id(c), text);
+	log_error("channel %u: open failed: %s", channel_id(c), text);
+	if (s->setup.kind == SESSION_STDIO_FORWARD)
 		log_error("stdio forwarding failed");
-	} else {
-		log_error("channel %u: open failed: %s", channel_id(c), text);
-	}
 	s->channel = NULL;
 	session_finish(s, STATUS_NONE);
 }

@@ -96,7 +96,7 @@ uint32_t user_channel_open(void *ctx, struct channel *c, struct view type, struc
 	for (size_t i = 0; i < MEM_COUNT(refused_types); i++)
 		if (view_is(type, refused_types[i].type)) {
 			refused_types[i].log(extra);
-			(void)str_copy(answer->text, sizeof(answer->text), "administratively prohibited");
+			(void)str_copy(answer->text, sizeof(answer->text), "forwards are not built into this server");
 			return OPEN_ADMINISTRATIVELY_PROHIBITED;
 		}
 	(void)str_copy(answer->text, sizeof(answer->text), "unknown channel type");
