@@ -201,6 +201,7 @@ one_change() {
 	} | XDG_CACHE_HOME=$work/cache.0 timeout 12 ip netns exec "wsc$$-a0" "$build/ssh" -vv -F none -i "$work/key" \
 		-o UserKnownHostsFile="$work/known.0" -o StrictHostKeyChecking=no -o BatchMode=yes -c $gcm -p "$(port_of ours)" \
 		-C -o CompressionMode=auto "$user@10.78.0.1" "cat >/dev/null" 2>"$work/change.log"
+	grep -q '^Compression: sent' "$work/change.log" || { tail -3 "$work/change.log" >&2; return 1; }
 	[ ! -d "$name.logs" ] || grep -a "compression: level" "$work/change.log" >"$name.logs/change.$1.$2.$3.$kind"
 	awk -v t="$(cat "$work/changed")" -v over="$(cat "$work/over")" -v what="$(printf '%9s to %-9s %6s to %-6s' "$1" "$2" "$3" "$kind")" '
 	function near(a, b) { return (a == 0) == (b == 0) && a - b <= 1 && b - a <= 1 }
