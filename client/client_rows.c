@@ -260,7 +260,7 @@ static const struct conf_row client_rows[] = {
 	/* our own; CompressionLevel is stock's of old */
 	ROW("CompressionLevel", compression_level, conf_level, .arg = &range_level, .def = "6"),
 	ROW("CompressionMode", compression_mode, conf_word_type, .arg = words_compression_mode, .def = "auto"),
-	ROW("CompressionZstd", compression_zstd, conf_bool, .def = "no"),
+	ROW("CompressionZstd", compression_zstd, conf_bool, .def = "yes"),
 	ROW("NoneSwitchFromFile", none_switch_from_file, conf_bool, .def = "no", .flags = NONE_FLAGS,
 		.harmless = "no,false"),
 	ROW("NoneSwitchFallback", none_switch_fallback, conf_bool, .def = "no", .flags = NONE_FLAGS,

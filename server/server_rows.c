@@ -236,7 +236,7 @@ static const struct conf_row server_rows[] = {
 	/* our own */
 	ROW("CompressionLevel", compression_level, conf_level, .arg = &range_level, .def = "6", .flags = M),
 	ROW("CompressionMode", compression_mode, conf_word_type, .arg = words_compression_mode, .def = "auto", .flags = M),
-	ROW("CompressionZstd", compression_zstd, conf_bool, .def = "no"),
+	ROW("CompressionZstd", compression_zstd, conf_bool, .def = "yes"),
 	ROW("CipherPreference", cipher_preference, conf_word_type, .arg = words_preference, .def = "default"),
 
 	/* found in files, kept nowhere */

@@ -5,7 +5,7 @@
 #   -l  of: 32 126 494 955 8533 12500 125000 (KB/s; a KB is 1,000 bytes) unlimited
 #   -s  of: high hard mixed (compression_data.c says what they are)
 #   -c  of: aes128-gcm@openssh.com 3des-cbc blowfish-cbc; one that the build lacks is left out
-#   -v  of: off 1 2 3 4 5 6 7 8 9 auto zstd (auto with zstd allowed) stock-off stock-auto (ours to the stock sshd)
+#   -v  of: off 1 2 3 4 5 6 7 8 9 auto (these with zlib) zstd (auto with zstd allowed) stock-off stock-auto (ours to the stock sshd)
 #   -r  runs of each cell (default 3; up to 494 KB/s one), -t seconds a cell of a fast line should take (default 2.5)
 #   -o  NAME.raw.csv gets a row for each copy, after those that are there: so the table can be made in pieces, and
 #       NAME.txt, NAME.csv (medians), NAME.SET.svg (with gnuplot) are made from all of it; NAME.logs/: what auto reported
@@ -79,6 +79,7 @@ cells() {
 # A slow line: for each set all levels at once; the starts stand apart, so that they do not share a processor.
 slow_line() {
 	local line=$1 cipher=${ciphers%% *} set v i=0 jobs=()
+	for set in $sets; do data_file "$set" "$(set_bytes "$line" "$set")" >"$work/nothing"; done
 	for set in $sets; do
 		for v in $(cells "$line" "$cipher"); do
 			link_up $i "$line" && serve $i "$v" "$cipher" || return

@@ -84,9 +84,9 @@ stop_servers() {
 level_options() {
 	case $1 in
 	off | stock-off) echo "-oCompression=no" ;;
-	auto | stock-auto) echo "-oCompression=yes -oCompressionMode=auto" ;;
+	auto | stock-auto) echo "-oCompression=yes -oCompressionMode=auto -oCompressionZstd=no" ;;
 	zstd) echo "-oCompression=yes -oCompressionMode=auto -oCompressionZstd=yes" ;;
-	*) echo "-oCompression=yes -oCompressionMode=fixed -oCompressionLevel=$1" ;;
+	*) echo "-oCompression=yes -oCompressionMode=fixed -oCompressionLevel=$1 -oCompressionZstd=no" ;;
 	esac
 }
 

@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
+#include "compress.h"
 #include "monitor_world.h"
 #include "server/monitor_wire.h"
 #include "server/proposals.h"
@@ -249,7 +250,8 @@ static void test_proposals(void **state)
 	server_proposal(o, &w->handover.keys, &p);
 	server_proposal_add_none(o, &p);
 	assert_null(strstr(p.list[PROPOSAL_CIPHER_C2S], "none"));
-	assert_string_equal(p.list[PROPOSAL_COMPRESS_S2C], "none,zlib@openssh.com,zlib@wirespeed");
+	assert_string_equal(p.list[PROPOSAL_COMPRESS_S2C], compress_has_zstd() ? "none,zlib@openssh.com,zlib@wirespeed,zstd@wirespeed" :
+		"none,zlib@openssh.com,zlib@wirespeed");
 	algs = server_sig_algs(o);
 	assert_null(strstr(algs, "cert-v01"));
 	assert_non_null(strstr(algs, "rsa-sha2-512"));
