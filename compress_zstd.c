@@ -6,8 +6,9 @@
 #include <zstd.h>
 #include "base/mem.h"
 
-/* 512 KiB of what was before: a receiver needs little more than that, whatever a sender says. */
-enum { WINDOW_LOG = 19 };
+/* 512 KiB of what was before: a receiver needs little more than that, whatever a sender says. The tables of a sender are kept to
+ * what such a window is worth: 3 MB at most, where the library's own choice for the last levels is 14 and 52. */
+enum { WINDOW_LOG = 19, TABLE_LOG = 18 };
 
 static const int zstd_level[COMPRESS_LEVELS + 1] = { 0, 1, 2, 3, 4, 5, 6, 7, 9, 12 };
 
@@ -18,14 +19,19 @@ const struct compress_prior compress_zstd_prior[COMPRESS_LEVELS + 1] = {
 
 struct zstd_pack { ZSTD_CCtx *z; int level; bool begun; };
 
+static bool set(struct zstd_pack *s, ZSTD_cParameter what, int value)
+{
+	return !ZSTD_isError(ZSTD_CCtx_setParameter(s->z, what, value));
+}
+
 static void *zstd_pack_new(int level)
 {
 	struct zstd_pack *s = mem_zalloc(sizeof(*s));
 
 	s->z = ZSTD_createCCtx();
 	s->level = level;
-	if (s->z != NULL && !ZSTD_isError(ZSTD_CCtx_setParameter(s->z, ZSTD_c_windowLog, WINDOW_LOG)) &&
-	    !ZSTD_isError(ZSTD_CCtx_setParameter(s->z, ZSTD_c_compressionLevel, zstd_level[level])))
+	if (s->z != NULL && set(s, ZSTD_c_windowLog, WINDOW_LOG) && set(s, ZSTD_c_hashLog, TABLE_LOG) &&
+	    set(s, ZSTD_c_chainLog, TABLE_LOG) && set(s, ZSTD_c_compressionLevel, zstd_level[level]))
 		return s;
 	ZSTD_freeCCtx(s->z);
 	free(s);
@@ -73,7 +79,7 @@ static int zstd_set_level(struct zstd_pack *s, int level, struct compress_step *
 		t->out_n = end.out_n;
 		s->begun = false;
 	}
-	if (ZSTD_isError(ZSTD_CCtx_setParameter(s->z, ZSTD_c_compressionLevel, zstd_level[level])))
+	if (!set(s, ZSTD_c_compressionLevel, zstd_level[level]))
 		return ERR_USAGE;
 	s->level = level;
 	return 0;
