@@ -102,7 +102,8 @@ struct run {
 	const struct line *l;
 	struct moved m;
 	uint64_t in_flight[STEPS], grants[STEPS];
-	uint64_t sender_left, sent, cwnd, acked[STEPS];
+	uint64_t sender_left, sent, acked[STEPS];
+	uint64_t cwnd, under_way, most_under_way[2];     /* the most of this round trip and of the last */
 	double step_s, room, sink_room, tail;
 	uint64_t steps, now;
 };
@@ -118,15 +119,31 @@ static uint64_t run_send(struct run *r)
 		r->room = 2 * most > SEGMENT ? 2 * most : SEGMENT;
 	if (n > (uint64_t)r->room)
 		n = (uint64_t)r->room;
-	if (!r->l->at_once && n > r->cwnd)
-		n = r->cwnd;
+	if (!r->l->at_once && n > (r->cwnd > r->under_way ? r->cwnd - r->under_way : 0))
+		n = r->cwnd > r->under_way ? r->cwnd - r->under_way : 0;
 	if (r->l->total && n > r->l->total - r->sent)
 		n = r->l->total - r->sent;
 	r->room -= (double)n;
 	r->sender_left -= n;
-	r->cwnd -= n;
 	r->sent += n;
+	r->under_way += n;
+	if (r->under_way > r->most_under_way[0])
+		r->most_under_way[0] = r->under_way;
 	return n;
+}
+
+/* Slow start adds what was acknowledged, but to a sender that others hold back no more than twice what it has under way. */
+static void run_acked(struct run *r, uint64_t n)
+{
+	uint64_t most = r->most_under_way[0] > r->most_under_way[1] ? r->most_under_way[0] : r->most_under_way[1];
+
+	if (r->now % STEPS == 0) {
+		r->most_under_way[1] = r->most_under_way[0];
+		r->most_under_way[0] = r->under_way;
+	}
+	r->under_way -= n;
+	if (r->cwnd < 2 * most)
+		r->cwnd += n;
 }
 
 static void run_arrive(struct run *r, uint64_t n, bool stalled)
@@ -157,7 +174,7 @@ static void run_arrive(struct run *r, uint64_t n, bool stalled)
 
 static struct moved simulate(struct window *w, const struct line *l)
 {
-	struct run r = { .w = w, .l = l, .step_s = l->rtt_us / STEPS / 1e6, .cwnd = l->at_once ? UINT64_MAX / 2 : 14600 };
+	struct run r = { .w = w, .l = l, .step_s = l->rtt_us / STEPS / 1e6, .cwnd = 14600 };
 
 	r.steps = (uint64_t)l->rounds * STEPS;
 	r.sender_left = window_grant(w);
@@ -166,7 +183,7 @@ static struct moved simulate(struct window *w, const struct line *l)
 		uint64_t round = r.now / STEPS, n;
 
 		r.sender_left += r.grants[at];
-		r.cwnd += 2 * r.acked[at];
+		run_acked(&r, r.acked[at]);
 		r.grants[at] = r.acked[at] = 0;
 		n = run_send(&r);
 		r.in_flight[half] += n;
@@ -222,29 +239,35 @@ static void test_fills_lines(void **state)
 				}
 }
 
-/* A file of 256 MiB takes no longer than with a window that is as large as can be from the start. */
+static void check_slow_start(double mbit, double rtt_ms, double least_part)
+{
+	struct line l = { .rate = mbit * 125000, .sink = 1e11, .rtt_us = rtt_ms * 1000, .least_rtt_us = rtt_ms * 1000 * least_part,
+		.rounds = 100, .total = 256 * (uint64_t)MB };
+	struct window w, free_w;
+	double with, without;
+
+	if (l.rate * l.rtt_us * l.rounds / 1e6 < 2.0 * l.total)
+		l.rounds = (unsigned)(2.0 * l.total / (l.rate * l.rtt_us / 1e6)) + 20;
+	if (l.rounds > 20000)
+		return;                  /* nothing but the line counts then */
+	window_init(&w, WINDOW_DEFAULT, WINDOW_CAP, PACKET);
+	with = simulate(&w, &l).rounds;
+	window_init(&free_w, WINDOW_CAP, WINDOW_CAP, PACKET);
+	without = simulate(&free_w, &l).rounds;
+	if (with > without + 0.25)
+		print_message("%g Mbit/s at %g ms, least %g: %g round trips, %g with a window of 128 MiB\n", mbit, rtt_ms, least_part,
+			with, without);
+	assert_true(without > 0 && with > 0 && with <= without + 0.25);
+}
+
+/* A file of 256 MiB takes no longer than with a window that is as large as can be from the start; also where bursts come a little
+ * less often than the least round trip, as they do where they wait for each other. */
 static void test_does_not_hold_slow_start(void **state)
 {
 	for (size_t i = 0; i < COUNT(line_mbit); i++)
-		for (size_t j = 0; j < COUNT(line_rtt_ms); j++) {
-			struct line l = { .rate = line_mbit[i] * 125000, .sink = 1e11, .rtt_us = line_rtt_ms[j] * 1000,
-				.rounds = 100, .total = 256 * (uint64_t)MB };
-			struct window w, free_w;
-			double with, without;
-
-			if (l.rate * l.rtt_us * l.rounds / 1e6 < 2.0 * l.total)
-				l.rounds = (unsigned)(2.0 * l.total / (l.rate * l.rtt_us / 1e6)) + 20;
-			if (l.rounds > 20000)
-				continue;        /* nothing but the line counts then */
-			window_init(&w, WINDOW_DEFAULT, WINDOW_CAP, PACKET);
-			with = simulate(&w, &l).rounds;
-			window_init(&free_w, WINDOW_CAP, WINDOW_CAP, PACKET);
-			without = simulate(&free_w, &l).rounds;
-			if (with > without + 0.25)
-				print_message("%g Mbit/s at %g ms: %g round trips, %g with a window of 128 MiB\n", line_mbit[i],
-					line_rtt_ms[j], with, without);
-			assert_true(without > 0 && with > 0 && with <= without + 0.25);
-		}
+		for (size_t j = 0; j < COUNT(line_rtt_ms); j++)
+			for (double part = 1; part > 0.85; part -= 0.05)
+				check_slow_start(line_mbit[i], line_rtt_ms[j], part);
 }
 
 /* Round trips that are longer than the least for reasons of their own: it grows all the same. */
