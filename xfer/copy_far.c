@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/mem.h"
 #include "base/str.h"
@@ -259,15 +261,28 @@ void copy_far_finish_dir(struct copy *c, struct copy_dir *d)
 
 /* ---- files */
 
+/* The first bytes of a file go along with its OPEN, to the handle that a server gives first. OpenSSH's and ours number their handles
+ * from 0, and nothing else is open yet: a wrong guess, or an OPEN that fails, finds no handle and changes nothing. All of it
+ * shall leave without an answer of TCP (RFC 6928: ten segments, of which the login has used some): else the OPEN would wait for one. */
+enum { ALONG_MAX = 10 * 1024 };
+static const uint8_t first_handle[4];
+
+enum along { ALONG_NOTHING, ALONG_UNDER_WAY, ALONG_WRITTEN, ALONG_FAILED };
+
 struct copy_early {
 	struct copy *copy;
 	char *path;
 	sftp_reply_fn *fn;               /* of the file that waits for the answer */
-	void *ctx;
-	bool answered;
+	struct copy_file *file;
+	bool answered, taken;
 	struct sftp_result result;       /* what it shows lies here: */
 	uint8_t handle[SFTP_HANDLE_MAX];
 	char text[300];
+	enum along along;
+	uint32_t along_bytes;
+	struct stat along_of;            /* the source when they were read */
+	sftp_reply_fn *along_fn;         /* of the file that counts them, in its own hands */
+	struct copy_file *along_file;
 };
 
 static void early_free(struct copy_early *e)
@@ -277,11 +292,30 @@ static void early_free(struct copy_early *e)
 	free(e);
 }
 
-static void early_close(struct copy_early *e)
+/* Taken, or of no use: it goes when no answer can come any more. */
+static void early_settle(struct copy_early *e)
+{
+	if (e->taken && e->answered && e->along != ALONG_UNDER_WAY)
+		early_free(e);
+}
+
+/* The file may be gone afterwards. */
+static void early_answer(struct copy_early *e)
+{
+	struct copy_file *f = e->file;
+
+	e->fn(f, &e->result);
+	e->file = NULL;
+	early_settle(e);
+}
+
+/* A folder stands there. Should it have been opened all the same, it is closed. */
+static void early_discard(struct copy_early *e)
 {
 	if (e->answered && e->result.status == SFTP_OK)
 		sftp_client_handle(e->copy->client_to, SFTP_CLOSE, e->result.handle, NULL, NULL);
-	early_free(e);
+	e->taken = true;
+	early_settle(e);
 }
 
 static void on_early_opened(void *ctx, const struct sftp_result *r)
@@ -290,23 +324,49 @@ static void on_early_opened(void *ctx, const struct sftp_result *r)
 	size_t n = r->message.n < sizeof e->text ? r->message.n : sizeof e->text;
 
 	copy_wait_end(e->copy);
-	if (e->fn != NULL) {
-		sftp_reply_fn *fn = e->fn;
-		void *file = e->ctx;
-
-		early_free(e);
-		fn(file, r);
-		return;
-	}
 	e->answered = true;
 	e->result.status = r->status;
 	memcpy(e->text, r->message.p != NULL ? (const char *)r->message.p : "", n);
 	e->result.message = (struct view){ (const uint8_t *)e->text, n };
 	memcpy(e->handle, r->handle.p != NULL ? r->handle.p : (const uint8_t *)"", r->handle.n);
 	e->result.handle = (struct view){ e->handle, r->handle.n };
+	if (e->file != NULL)
+		early_answer(e);
+	else if (e->taken)
+		early_discard(e);
 }
 
-void copy_far_open_early(struct copy *c, const char *path, const struct sftp_attrs *attrs)
+static void on_early_written(void *ctx, const struct sftp_result *r)
+{
+	struct copy_early *e = ctx;
+
+	copy_wait_end(e->copy);
+	e->along = r->status == SFTP_OK ? ALONG_WRITTEN : ALONG_FAILED;
+	if (e->along_file != NULL)
+		e->along_fn(e->along_file, r);
+	early_settle(e);
+}
+
+static void send_along(struct copy_early *e, int fd)
+{
+	struct copy *c = e->copy;
+	struct sftp_write w = { .handle = { first_handle, sizeof first_handle } };
+	uint8_t bytes[ALONG_MAX];
+	size_t max = c->o.buffer != 0 && c->o.buffer < sizeof bytes ? c->o.buffer : sizeof bytes;
+	ssize_t n;
+
+	if (c->o.limit_bits != 0 || fstat(fd, &e->along_of) < 0)
+		return;
+	n = pread(fd, bytes, max, 0);
+	if (n <= 0)
+		return;
+	e->along = ALONG_UNDER_WAY;
+	e->along_bytes = (uint32_t)n;
+	copy_wait_begin(c);
+	sftp_client_write_small(c->client_to, &w, (struct view){ bytes, (size_t)n }, on_early_written, e);
+}
+
+void copy_far_open_early(struct copy *c, const char *path, const struct sftp_attrs *attrs, int fd)
 {
 	struct sftp_attrs a = { .flags = attrs->flags & SFTP_ATTR_MODE, .mode = attrs->mode & 0777 };
 	struct copy_early *e = mem_zalloc(sizeof *e);
@@ -316,6 +376,39 @@ void copy_far_open_early(struct copy *c, const char *path, const struct sftp_att
 	c->early = e;
 	copy_wait_begin(c);
 	sftp_client_open(c->client_to, path, SFTP_OPEN_WRITE | SFTP_OPEN_CREAT | SFTP_OPEN_TRUNC, &a, on_early_opened, e);
+	send_along(e, fd);
+}
+
+/* What went along is what f's descriptor gives. */
+static bool same_source(const struct stat *before, int fd)
+{
+	struct stat now;
+
+	return fstat(fd, &now) == 0 && now.st_dev == before->st_dev && now.st_ino == before->st_ino &&
+		now.st_size == before->st_size && now.st_mtim.tv_sec == before->st_mtim.tv_sec &&
+		now.st_mtim.tv_nsec == before->st_mtim.tv_nsec;
+}
+
+uint64_t copy_far_went_along(struct copy *c, struct copy_file *f, sftp_reply_fn *fn)
+{
+	struct copy_early *e = c->early;
+
+	if (e == NULL || e->file != f || e->along == ALONG_NOTHING || e->along == ALONG_FAILED ||
+	    !view_equal(e->result.handle, (struct view){ first_handle, sizeof first_handle }))
+		return 0;
+	/* Out of order, they may have come before the file was made empty. */
+	if (!c->o.known_server || !same_source(&e->along_of, f->fd))
+		return 0;
+	if (e->along == ALONG_WRITTEN)
+		copy_file_moved(f, e->along_bytes);
+	else {
+		e->along_fn = fn;
+		e->along_file = f;
+		f->outstanding++;
+		copy_request_sent(c, e->along_bytes);
+		copy_stripes_sent(c, e->along_bytes);
+	}
+	return e->along_bytes;
 }
 
 void copy_far_free(struct copy *c)
@@ -325,38 +418,32 @@ void copy_far_free(struct copy *c)
 }
 
 /* True: the answer is there or will come. */
-static bool take_early(struct copy *c, const char *path, sftp_reply_fn *fn, void *ctx)
+static bool take_early(struct copy *c, const char *path, sftp_reply_fn *fn, struct copy_file *f)
 {
-	struct copy_early *e = c->early, answer;
+	struct copy_early *e = c->early;
 
-	if (e == NULL || e->fn != NULL)
+	if (e == NULL || e->taken)
 		return false;
 	if (strcmp(path, e->path) != 0) {
-		/* A folder stands there. Should it have been opened all the same, it is closed. */
-		if (e->answered)
-			early_close(e);
+		early_discard(e);
 		return false;
 	}
+	e->taken = true;
 	e->fn = fn;
-	e->ctx = ctx;
-	if (!e->answered)
-		return true;
-	answer = *e;
-	answer.result.handle.p = answer.handle;
-	answer.result.message.p = (const uint8_t *)answer.text;
-	early_free(e);
-	fn(ctx, &answer.result);
+	e->file = f;
+	if (e->answered)
+		early_answer(e);
 	return true;
 }
 
-void copy_far_open(struct copy *c, struct copy_file *f, sftp_reply_fn *fn, void *ctx)
+void copy_far_open(struct copy *c, struct copy_file *f, sftp_reply_fn *fn)
 {
 	struct sftp_attrs a = { .flags = f->attrs.flags & SFTP_ATTR_MODE, .mode = f->attrs.mode & 0777 };
 
 	f->outstanding++;
-	if (take_early(c, f->to, fn, ctx))
+	if (take_early(c, f->to, fn, f))
 		return;
-	sftp_client_open(c->client_to, f->to, SFTP_OPEN_WRITE | SFTP_OPEN_CREAT | SFTP_OPEN_TRUNC, &a, fn, ctx);
+	sftp_client_open(c->client_to, f->to, SFTP_OPEN_WRITE | SFTP_OPEN_CREAT | SFTP_OPEN_TRUNC, &a, fn, f);
 }
 
 static void on_file_set(void *ctx, const struct sftp_result *r)

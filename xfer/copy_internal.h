@@ -181,11 +181,15 @@ void copy_wait_end(struct copy *c);
 /* ---- copy_far.c: the target on the far side (up and relay), and names there */
 void copy_far_start_dir(struct copy *c, struct copy_dir *d);
 void copy_far_finish_dir(struct copy *c, struct copy_dir *d);
-void copy_far_open(struct copy *c, struct copy_file *f, sftp_reply_fn *fn, void *ctx);
+void copy_far_open(struct copy *c, struct copy_file *f, sftp_reply_fn *fn);      /* fn gets f */
 void copy_far_close(struct copy *c, struct copy_file *f, struct view handle);    /* with -p sets modes and times */
 void copy_far_plan_target(struct copy *c, void (*then)(struct copy *c, const char *target, bool is_dir));
-/* Opens a target beside the question what stands there: taken by the copy_far_open of that path, else closed again. */
-void copy_far_open_early(struct copy *c, const char *path, const struct sftp_attrs *a);
+/* Opens a target beside the question what stands there: taken by the copy_far_open of that path, else closed again. fd: the source;
+ * its first bytes go along. */
+void copy_far_open_early(struct copy *c, const char *path, const struct sftp_attrs *a, int fd);
+/* How many bytes of f went along with the OPEN that was just answered well; 0 if they must be sent (again). Their answer may have
+ * come, or it goes to fn and counts as outstanding. */
+uint64_t copy_far_went_along(struct copy *c, struct copy_file *f, sftp_reply_fn *fn);
 void copy_far_free(struct copy *c);
 /* "" is ".", ~ and ~/x are relative to the home; NULL if the server must expand it (~user). Allocated. */
 char *copy_far_plain_path(const char *path);
@@ -206,6 +210,7 @@ size_t copy_stripes_stop(struct copy_stripes *s);        /* as sftp_client_stop;
 void copy_stripes_free(struct copy_stripes *s);
 /* As sftp_client_write, over whichever channel has room. fn gets f. */
 long copy_stripes_write(struct copy *c, struct copy_file *f, const struct sftp_write *w, sftp_reply_fn *fn);
+void copy_stripes_sent(struct copy *c, uint64_t bytes);   /* otherwise than by copy_stripes_write */
 void copy_stripes_answered(struct copy *c, uint64_t bytes);      /* a WRITE was answered */
 /* All of f was sent: true when everything was answered too, and only the first channel has it open. Until then
  * copy_up_answered calls again. */

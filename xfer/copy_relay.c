@@ -295,7 +295,7 @@ static void on_source_opened(void *ctx, const struct sftp_result *r)
 		f->handle_size = r->handle.n;
 		f->relay->from_open = true;
 		f->relay->opening++;
-		copy_far_open(f->copy, f, on_target_opened, f);
+		copy_far_open(f->copy, f, on_target_opened);
 	}
 	opened(f);
 }

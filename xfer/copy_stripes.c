@@ -249,6 +249,12 @@ long copy_stripes_write(struct copy *c, struct copy_file *f, const struct sftp_w
 	return n;
 }
 
+void copy_stripes_sent(struct copy *c, uint64_t bytes)
+{
+	if (c->stripes != NULL)
+		stripe_need_sent(&c->stripes->need, clock_mono_us(), bytes);
+}
+
 void copy_stripes_answered(struct copy *c, uint64_t bytes)
 {
 	if (c->stripes != NULL)

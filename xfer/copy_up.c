@@ -2,8 +2,10 @@
 #include "xfer/copy_internal.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/mem.h"
@@ -21,27 +23,31 @@ static void up_target(struct copy *c, const char *target, bool is_dir)
 	copy_planned(c);
 }
 
-/* One file to a name: unless a folder has that name, this is what will be opened, and a folder cannot be. The question and the
- * open take one round trip together where requests are served in order. */
+/* One file to a name: unless a folder has that name, this is what will be opened, and a folder cannot be. The question, the open and
+ * the first bytes take one round trip together where requests are served in order. */
 static void up_open_early(struct copy *c)
 {
 	const char *target = c->job.target, *last = strrchr(target, '/');
 	char *path;
 	struct stat st;
 	struct sftp_attrs a;
+	int fd;
 
 	last = last != NULL ? last + 1 : target;
 	if (!c->o.known_server || c->job.sources.count != 1 || c->job.target_must_be_dir || *last == '\0' || *last == '~' ||
 	    strcmp(last, ".") == 0 || strcmp(last, "..") == 0)
 		return;
-	/* Nothing is made there for a file that cannot be read here. */
-	if (stat(c->job.sources.v[0], &st) < 0 || !S_ISREG(st.st_mode) || access(c->job.sources.v[0], R_OK) < 0)
-		return;
 	path = copy_far_plain_path(target);
 	if (path == NULL)
 		return;
-	a = sftp_attrs_of_stat(&st);
-	copy_far_open_early(c, path, &a);
+	/* Nothing is made there for a file that cannot be read here. */
+	fd = open(c->job.sources.v[0], O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode)) {
+		a = sftp_attrs_of_stat(&st);
+		copy_far_open_early(c, path, &a, fd);
+	}
+	if (fd >= 0)
+		close(fd);
 	free(path);
 }
 
@@ -151,12 +157,14 @@ static void on_opened(void *ctx, const struct sftp_result *r)
 	memcpy(f->handle, r->handle.p, r->handle.n);
 	f->handle_size = r->handle.n;
 	f->state = COPY_MOVING;
+	f->at = copy_far_went_along(f->copy, f, on_written);
+	copy_file_took_ahead(f, f->at);
 	copy_file_ready(f);
 }
 
 static void up_start_file(struct copy *c, struct copy_file *f)
 {
-	copy_far_open(c, f, on_opened, f);
+	copy_far_open(c, f, on_opened);
 }
 
 const struct copy_ops copy_ops_up = {

@@ -90,6 +90,10 @@ long sftp_client_write(struct sftp_client *c, const struct sftp_write *w, sftp_r
 long sftp_client_write_bytes(struct sftp_client *c, const struct sftp_write *w, const uint8_t *p, sftp_reply_fn *fn,
 	void *ctx) MUST_USE;
 
+/* A WRITE of a few bytes that waits with the other requests instead of asking the link for room: they are copied. Not more than
+ * SFTP_DATA_DEFAULT. */
+void sftp_client_write_small(struct sftp_client *c, const struct sftp_write *w, struct view bytes, sftp_reply_fn *fn, void *ctx);
+
 /* What to tell a user about a result: the server's words if they say more than the status does. size is that of dst. */
 const char *sftp_result_text(const struct sftp_result *r, char *dst, size_t size);
 

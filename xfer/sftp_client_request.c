@@ -411,3 +411,25 @@ long sftp_client_write_bytes(struct sftp_client *c, const struct sftp_write *w, 
 	put_at(&s, s.head, p, s.room);
 	return commit_write(c, w, &s, s.room, fn, ctx);
 }
+
+void sftp_client_write_small(struct sftp_client *c, const struct sftp_write *w, struct view bytes, sftp_reply_fn *fn, void *ctx)
+{
+	struct client_request *q;
+	size_t mark;
+	uint32_t id;
+
+	q = client_request_new(c, SFTP_STATUS, fn, ctx, &id);
+	if (c->dead) {
+		client_answer_lost_soon(c);
+		return;
+	}
+	q->offset = w->offset;
+	q->length = (uint32_t)bytes.n;
+	mark = buf_begin_string(&c->out);
+	buf_put_u8(&c->out, SFTP_WRITE);
+	buf_put_u32(&c->out, id);
+	buf_put_string(&c->out, w->handle.p, w->handle.n);
+	buf_put_u64(&c->out, w->offset);
+	buf_put_string(&c->out, bytes.p, bytes.n);
+	end(c, mark);
+}

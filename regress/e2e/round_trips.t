@@ -272,6 +272,7 @@ if [ -x "$OUR_SCP" ]; then
 	trips ours
 	there=/tmp/ws-trips.$$
 	copies ours 5 "$T/small" "peer:$there" "ours, a file up"
+	is_line "its bytes go along with the open" 'round_trips: 3\.5: [4-9][0-9][0-9][0-9] bytes up, 0 down' "$T/err"
 	copies ours 6 "peer:$there" "$T/back" "ours, a file down"
 	cmp "$T/small" "$T/back"
 	ok $? "it is the same" "$T/err"

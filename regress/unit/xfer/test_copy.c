@@ -247,6 +247,64 @@ static void test_links_and_orders(void **state)
 			}
 }
 
+/* One file to a name: its first bytes go along with the OPEN. Whatever its size, and whatever stood there, it is whole; a folder that
+ * stands there gets it; and what cannot be written is said. */
+static void test_first_bytes_go_along(void **state)
+{
+	static const size_t sizes[] = { 0, 1, 10239, 10240, 10241, 40000, SIZE };
+	static const size_t limits[] = { 300, 5000, 70000, 1 << 20 };
+	struct run r;
+
+	(void)state;
+	assert_int_equal(mkdir("folder", 0700), 0);
+	for (size_t i = 0; i < MEM_COUNT(sizes); i++)
+		for (size_t l = 0; l < MEM_COUNT(limits); l++)
+			for (int known = 0; known < 2; known++) {
+				put_file("one", content, sizes[i]);
+				put_file("named", content + 7, 30000);
+				begin(&r, limits[l], 1, known);
+				/* every second run in pieces that the user chose */
+				r.o.buffer = l % 2 ? 1000 : 0;
+				start(&r, true, "one", "named");
+				assert_int_equal(finish(&r), 0);
+				end(&r);
+				check_file("named", sizes[i]);
+				begin(&r, limits[l], 1, known);
+				start(&r, true, "one", "folder");
+				assert_int_equal(finish(&r), 0);
+				end(&r);
+				check_file("folder/one", sizes[i]);
+			}
+	if (access("/dev/full", W_OK) == 0) {
+		begin(&r, 70000, 1, true);
+		start(&r, true, "one", "/dev/full");
+		assert_int_equal(finish(&r), 1);
+		end(&r);
+	}
+	assert_int_equal(unlink("named"), 0);
+	assert_int_equal(nftw("folder", remove_one, 16, FTW_DEPTH | FTW_PHYS), 0);
+}
+
+/* The source is another file by the time it is opened for good: nothing of the first one is left. */
+static void test_source_changes_places(void **state)
+{
+	struct run r;
+
+	(void)state;
+	for (int after = 0; after < 12; after++) {
+		put_file("one", content + 99, 50000);
+		put_file("other", content, 50000);
+		begin(&r, 70000, 1, true);
+		start(&r, true, "one", "named");
+		assert_int_equal(rename("other", "one"), 0);
+		turns(&r, after);
+		assert_int_equal(finish(&r), 0);
+		end(&r);
+		check_file("named", 50000);
+	}
+	assert_int_equal(unlink("named"), 0);
+}
+
 /* Starts a copy of "changing", lets some of it pass, changes the file's size, lets it end. */
 static off_t copy_changing(bool upload, off_t new_size)
 {
@@ -621,7 +679,8 @@ static void test_rcp_commands(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_links_and_orders), cmocka_unit_test(test_changing_files), cmocka_unit_test(test_freed_anywhere),
+		cmocka_unit_test(test_links_and_orders), cmocka_unit_test(test_first_bytes_go_along), cmocka_unit_test(test_source_changes_places),
+		cmocka_unit_test(test_changing_files), cmocka_unit_test(test_freed_anywhere),
 		cmocka_unit_test(test_server_goes), cmocka_unit_test(test_many_files), cmocka_unit_test(test_striped),
 		cmocka_unit_test(test_another_file), cmocka_unit_test(test_striped_ends), cmocka_unit_test(test_lying_source),
 		cmocka_unit_test(test_rcp_commands),
