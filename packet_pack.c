@@ -160,7 +160,7 @@ static bool answer_one(struct packet *p, struct view payload, const struct compr
 	return true;
 }
 
-/* On a slow line there are few payloads a second, and time for more than one sample of each. */
+/* On a slow line there are few payloads a second, and time to compare more than one level on each. */
 static void answer(struct packet *p, struct view payload)
 {
 	struct compress_ask ask;
@@ -169,7 +169,7 @@ static void answer(struct packet *p, struct view payload)
 	if (p->pack.control == NULL || payload.n < ASK_MIN)
 		return;
 	for (i = 0; i < ASK_MOST && compress_auto_ask(p->pack.control, &ask); i++)
-		if (!answer_one(p, payload, &ask))
+		if (!answer_one(p, payload, &ask) || ask.with == 0)
 			return;
 }
 

@@ -131,6 +131,8 @@ cell_bytes() {
 		else if (!kb) kb = guess(level)
 		mb = kb * t * (automatic ? 1.5 : 1) / 1000
 		for (step = 1; step * 1.25 < mb && step < 768; step *= mb / step < 1.7 ? 1.5 : 2);
+		# as many stripes of each kind
+		if (set == "mixed") step = 2 * int((step + 1) / 2)
 		printf "%d\n", step * 1048576
 	}' "$raw"
 }

@@ -95,7 +95,7 @@ static void tell(struct sim *m)
 		compress_auto_line(m->a, &l);
 }
 
-/* False: none was wanted. */
+/* True: there may be another. */
 static bool sample(struct sim *m, const struct kind *k, double n)
 {
 	struct compress_ask ask;
@@ -114,7 +114,7 @@ static bool sample(struct sim *m, const struct kind *k, double n)
 	}
 	pass(m, (double)(got.ns + got.with_ns) + 30000, true);
 	compress_auto_answer(m->a, &ask, &got);
-	return true;
+	return ask.with != 0;
 }
 
 /* One payload, as the channels would cut it. */
