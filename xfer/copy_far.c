@@ -389,6 +389,24 @@ static bool same_source(const struct stat *before, int fd)
 		now.st_mtim.tv_nsec == before->st_mtim.tv_nsec;
 }
 
+static void on_emptied(void *ctx, const struct sftp_result *r)
+{
+	struct copy_file *f = ctx;
+
+	if (r->status != SFTP_OK)
+		copy_file_fail(f, "remote setstat \"%s\": %s", f->to, reason(r));
+	copy_up_answered(f, r);
+}
+
+/* What went along was of another file, which may have been longer. */
+static void empty(struct copy *c, struct copy_file *f)
+{
+	struct sftp_attrs none = { .flags = SFTP_ATTR_SIZE, .size = 0 };
+
+	f->outstanding++;
+	sftp_client_fsetstat(c->client_to, copy_file_handle(f), &none, on_emptied, f);
+}
+
 uint64_t copy_far_went_along(struct copy *c, struct copy_file *f, sftp_reply_fn *fn)
 {
 	struct copy_early *e = c->early;
@@ -396,8 +414,12 @@ uint64_t copy_far_went_along(struct copy *c, struct copy_file *f, sftp_reply_fn 
 	if (e == NULL || e->file != f || e->along == ALONG_NOTHING || e->along == ALONG_FAILED ||
 	    !view_equal(e->result.handle, (struct view){ first_handle, sizeof first_handle }))
 		return 0;
+	if (!same_source(&e->along_of, f->fd)) {
+		empty(c, f);
+		return 0;
+	}
 	/* Out of order, they may have come before the file was made empty. */
-	if (!c->o.known_server || !same_source(&e->along_of, f->fd))
+	if (!c->o.known_server)
 		return 0;
 	if (e->along == ALONG_WRITTEN)
 		copy_file_moved(f, e->along_bytes);

@@ -291,16 +291,18 @@ static void test_source_changes_places(void **state)
 	struct run r;
 
 	(void)state;
-	for (int after = 0; after < 12; after++) {
+	for (int after = 0; after < 24; after++) {
+		size_t size = after % 2 ? 50000 : 3000;
+
 		put_file("one", content + 99, 50000);
-		put_file("other", content, 50000);
+		put_file("other", content, size);
 		begin(&r, 70000, 1, true);
 		start(&r, true, "one", "named");
 		assert_int_equal(rename("other", "one"), 0);
-		turns(&r, after);
+		turns(&r, after / 2);
 		assert_int_equal(finish(&r), 0);
 		end(&r);
-		check_file("named", 50000);
+		check_file("named", size);
 	}
 	assert_int_equal(unlink("named"), 0);
 }
