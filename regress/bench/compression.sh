@@ -115,11 +115,14 @@ fast_line() {
 
 echo "$(date '+%F %T'), $(nproc) processors, load $(cut -d' ' -f1 /proc/loadavg), $(cat $cc_file)"
 if [ -n "$changes" ]; then
-	link_up 0 unlimited && serve 0 auto $gcm || exit 1
+	# a link for each: what still waits in the one before would be in the way
 	for c in "494 12500 high" "12500 494 high" "955 unlimited high" "unlimited 955 high" "8533 125000 high" "125000 8533 high" \
 		"955 955 high random" "955 955 random high" "12500 12500 high random" "12500 12500 random high" "8533 8533 zeros high"; do
+		link_up 0 unlimited && serve 0 auto $gcm || exit 1
 		# shellcheck disable=SC2086
 		one_change $c
+		stop_servers
+		links_reset
 	done
 	exit
 fi
