@@ -44,6 +44,8 @@ client() {
 }
 port=$server rest=2 most_kib=$((32 * 1024))
 [ -z "$FULL" ] || port=@PORT@ rest=60 most_kib=$((160 * 1024))
+# What sanitizers keep beside it, and what was freed and is watched.
+! grep -q '^#define WITH_SANITIZERS 1' "$WS_BUILD/config.h" || most_kib=$((most_kib * 2))
 if [ ! -r /proc/self/io ]; then
 	skip "memory while a reader stalls" "no /proc/self/io here"
 	finish

@@ -311,6 +311,12 @@ int main(int argc, char **argv)
 		give_up("connect", &e);
 	if (loop_run(r.loop, &e) < 0)
 		give_up("loop", &e);
+	client_free(r.client);
+	loop_timer_remove(r.next);
+	loop_timer_remove(r.rest);
+	loop_timer_remove(r.give_up);
+	loop_free(r.loop);
+	client_profile_clear(&profile);
 	free(r.samples);
 	return 0;
 }
