@@ -324,21 +324,6 @@ static void on_beside_failed(void *ctx, struct channel *c, uint32_t reason, cons
 	log_verbose("channel %u: open failed: %s", channel_id(c), text);
 }
 
-static bool on_beside_request(void *ctx, struct channel *c, struct view name, struct reader *body, bool want_reply)
-{
-	(void)ctx;
-	(void)c;
-	(void)body;
-	(void)want_reply;
-	return view_is(name, "exit-status");
-}
-
-static void on_beside_closed(void *ctx, struct channel *c)
-{
-	(void)ctx;
-	(void)c;
-}
-
 static void on_beside_started(void *ctx, struct channel *c, bool ok)
 {
 	(void)ctx;
@@ -348,8 +333,7 @@ static void on_beside_started(void *ctx, struct channel *c, bool ok)
 
 struct link *far_open_beside(struct far *f, const struct far_start *start, struct err *e)
 {
-	struct channel_user user = { .ctx = f, .open_failed = on_beside_failed, .request = on_beside_request,
-		.closed = on_beside_closed };
+	struct channel_user user = { .ctx = f, .open_failed = on_beside_failed };
 	struct channel *c;
 
 	if (f->client == NULL) {

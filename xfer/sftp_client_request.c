@@ -61,20 +61,22 @@ void client_request_release(struct sftp_client *c, struct client_request *q)
 
 /* ---- messages */
 
-/* Begins a message; false if there is nobody to send it to (its answer is on its way then). */
-static bool begin(struct sftp_client *c, uint8_t type, uint8_t expect, sftp_reply_fn *fn, void *ctx, size_t *mark)
+/* Begins a message; NULL if there is nobody to send it to (its answer is on its way then). */
+static struct client_request *begin(struct sftp_client *c, uint8_t type, uint8_t expect, sftp_reply_fn *fn, void *ctx,
+	size_t *mark)
 {
+	struct client_request *q;
 	uint32_t id;
 
-	client_request_new(c, expect, fn, ctx, &id);
+	q = client_request_new(c, expect, fn, ctx, &id);
 	if (c->dead) {
 		client_answer_lost_soon(c);
-		return false;
+		return NULL;
 	}
 	*mark = buf_begin_string(&c->out);
 	buf_put_u8(&c->out, type);
 	buf_put_u32(&c->out, id);
-	return true;
+	return q;
 }
 
 static void end(struct sftp_client *c, size_t mark)
@@ -258,21 +260,14 @@ void client_ask_limits(struct sftp_client *c)
 
 void sftp_client_read(struct sftp_client *c, const struct sftp_read *r, sftp_data_fn *data, sftp_reply_fn *fn, void *ctx)
 {
-	struct client_request *q;
 	size_t mark;
-	uint32_t id;
+	struct client_request *q = begin(c, SFTP_READ, SFTP_DATA, fn, ctx, &mark);
 
-	q = client_request_new(c, SFTP_DATA, fn, ctx, &id);
-	if (c->dead) {
-		client_answer_lost_soon(c);
+	if (q == NULL)
 		return;
-	}
 	q->data = data;
 	q->offset = r->offset;
 	q->length = r->length;
-	mark = buf_begin_string(&c->out);
-	buf_put_u8(&c->out, SFTP_READ);
-	buf_put_u32(&c->out, id);
 	buf_put_string(&c->out, r->handle.p, r->handle.n);
 	buf_put_u64(&c->out, r->offset);
 	buf_put_u32(&c->out, r->length);
@@ -414,20 +409,13 @@ long sftp_client_write_bytes(struct sftp_client *c, const struct sftp_write *w, 
 
 void sftp_client_write_small(struct sftp_client *c, const struct sftp_write *w, struct view bytes, sftp_reply_fn *fn, void *ctx)
 {
-	struct client_request *q;
 	size_t mark;
-	uint32_t id;
+	struct client_request *q = begin(c, SFTP_WRITE, SFTP_STATUS, fn, ctx, &mark);
 
-	q = client_request_new(c, SFTP_STATUS, fn, ctx, &id);
-	if (c->dead) {
-		client_answer_lost_soon(c);
+	if (q == NULL)
 		return;
-	}
 	q->offset = w->offset;
 	q->length = (uint32_t)bytes.n;
-	mark = buf_begin_string(&c->out);
-	buf_put_u8(&c->out, SFTP_WRITE);
-	buf_put_u32(&c->out, id);
 	buf_put_string(&c->out, w->handle.p, w->handle.n);
 	buf_put_u64(&c->out, w->offset);
 	buf_put_string(&c->out, bytes.p, bytes.n);
