@@ -18,6 +18,7 @@ config "LoginGraceTime 60"
 start -o MaxStartups=5:100:10 || exit 1
 remember
 mkfifo "$T/hold"
+: >"$T/out"
 "$H/hostile_plain" "$port" .half-open n=30 <"$T/hold" >"$T/out" 2>&1 &
 holder=$!
 exec 9>"$T/hold"
@@ -43,6 +44,7 @@ unharmed 20000
 # ---- a listener that ends, or becomes another one, while somebody says nothing
 
 serve "LoginGraceTime 1" || exit 1
+: >"$T/out"
 "$H/hostile_plain" "$port" .half-open n=2 <"$T/hold" >"$T/out" 2>&1 &
 holder=$!
 exec 9>"$T/hold"
@@ -78,6 +80,7 @@ ok $? "inetd: the version line was said" "$T/out"
 
 serve "UsePAM no" "ClientAliveInterval 1" "ClientAliveCountMax 2" || exit 1
 remember
+: >"$T/out"
 "$H/hostile_session" "$port" .stall user="$user" key="$T/key" <"$T/hold" >"$T/out" 2>&1 &
 holder=$!
 exec 9>"$T/hold"
@@ -102,6 +105,7 @@ unharmed 60000
 
 serve "UsePAM no" || exit 1
 remember
+: >"$T/out"
 "$H/hostile_session" "$port" .stall user="$user" key="$T/key" <"$T/hold" >"$T/out" 2>&1 &
 holder=$!
 exec 9>"$T/hold"

@@ -313,6 +313,7 @@ is_line "and says so" 'Unable to negotiate with 127.0.0.1 port [0-9]*: no matchi
 
 # fake STEP...: a server that plays the steps; our ssh to it
 fake() {
+	rm -f "$T/fake.port"
 	"$HELPERS/net_tool" serve "$@" >"$T/fake.port" &
 	fake_pid=$!
 	track $fake_pid
@@ -322,7 +323,6 @@ fake() {
 	status=$?
 	end $fake_pid
 	wait $fake_pid 2>/dev/null
-	rm -f "$T/fake.port"
 }
 fake line shut
 is "closed before its version: 255" $status 255
@@ -360,6 +360,7 @@ is "endless lines before the version: 255" $status 255
 # ---- a server that falls silent
 
 mkfifo "$T/fifo"
+rm -f "$T/fake.port"
 "$HELPERS/net_tool" serve relay="$plain" >"$T/fake.port" &
 relay_pid=$!
 track $relay_pid

@@ -89,7 +89,7 @@ exec 3<&-
 wait_until 10 is_gone "$session"
 ok $? "the session of a client that died ends"
 mkfifo "$T/in"
-at $plain peer "echo \$PPID; cat" <"$T/in" >"$T/out" 2>"$T/log" &
+at $plain peer "echo \$PPID; cat" >"$T/out" <"$T/in" 2>"$T/log" &
 pid=$!
 track $pid
 exec 3>"$T/in"
