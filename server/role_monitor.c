@@ -8,7 +8,6 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <poll.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -21,12 +20,12 @@
 #include "platform/privdrop.h"
 #include "server/account.h"
 #include "server/monitor.h"
+#include "server/monitor_signals.h"
 #include "server/monitor_wire.h"
 
 enum {
 	EXIT_GRACE = 3, EXIT_CRASH = 4, EXIT_OTHER = 255, GRACE_SPREAD_S = 5,
-	GRACE_BEHIND_S = 10,             /* how much later than a listener, which has its own clock for us */
-	GRACE_KILL_S = 5
+	GRACE_BEHIND_S = 10              /* how much later than a listener, which has its own clock for us */
 };
 
 struct role {
@@ -35,23 +34,6 @@ struct role {
 	pid_t child;             /* the unprivileged process being served; 0: none */
 	int child_fd;
 };
-
-static volatile sig_atomic_t stop_signal, grace_over, grace_child;
-
-static void on_stop(int signo)
-{
-	stop_signal = signo;
-}
-
-/* The process that serves the peer goes, and we see the end of its socket. If something keeps us from looking (a PAM module), the
- * next signal ends us too. */
-static void on_grace(int signo)
-{
-	grace_over = 1;
-	(void)kill((pid_t)grace_child, SIGKILL);
-	(void)signal(signo, SIG_DFL);
-	(void)alarm(GRACE_KILL_S);
-}
 
 static void set_title(void *ctx, const char *text)
 {
@@ -83,7 +65,7 @@ static int start_child(struct role *r, const char *kind, struct err *e)
 /* Closes the socket to the child, which is the sign to end, and waits for it. Returns its wait status. */
 static int end_child(struct role *r, bool kill_it)
 {
-	int status = 0;
+	int status;
 
 	if (r->child_fd >= 0)
 		close(r->child_fd);
@@ -92,8 +74,7 @@ static int end_child(struct role *r, bool kill_it)
 		return 0;
 	if (kill_it)
 		(void)kill(r->child, SIGKILL);
-	while (waitpid(r->child, &status, 0) < 0 && errno == EINTR)
-		;
+	status = monitor_reap(r->child);
 	r->child = 0;
 	return status;
 }
@@ -124,15 +105,7 @@ static void start_own_grace(struct role *r)
 
 	if (seconds == 0 || r->s->handover.debug)
 		return;
-	grace_child = r->child;
-	(void)signal(SIGALRM, on_grace);
-	(void)alarm(seconds + rand_below(GRACE_SPREAD_S) + (r->s->notify >= 0 ? GRACE_BEHIND_S : 0));
-}
-
-static void end_own_grace(void)
-{
-	(void)alarm(0);
-	(void)signal(SIGALRM, SIG_DFL);
+	monitor_grace_start(r->child, seconds + rand_below(GRACE_SPREAD_S) + (r->s->notify >= 0 ? GRACE_BEHIND_S : 0));
 }
 
 static void log_grace(const struct role *r)
@@ -159,10 +132,9 @@ static int authenticate(struct role *r, int *code)
 	start_own_grace(r);
 	rc = monitor_serve_preauth(r->monitor, r->child_fd, &e);
 	status = end_child(r, rc < 0);
-	end_own_grace();
 	if (rc == 1)
 		return 1;
-	if (grace_over) {
+	if (monitor_grace_is_over()) {
 		log_grace(r);
 		*code = EXIT_GRACE;
 		return 0;
@@ -216,34 +188,25 @@ static int start_session(struct role *r, struct err *e)
 
 static void run_session(struct role *r)
 {
-	const struct sigaction act = { .sa_handler = on_stop };
 	struct err e = { 0 };
-	int rc = 0;
+	int rc;
 
 	/* A session is taken down in order: the signal goes to who runs it, and its end is ours. */
-	(void)sigaction(SIGTERM, &act, NULL);
-	(void)sigaction(SIGHUP, &act, NULL);
-	(void)sigaction(SIGINT, &act, NULL);
+	rc = monitor_stop_watch(&e);
 	/* The connection is the user process's alone now. */
 	close(r->s->in);
 	if (r->s->out != r->s->in)
 		close(r->s->out);
 	log_verbose("User child is on pid %ld", (long)r->child);
 	giveback();
-	while (rc == 0) {
-		struct pollfd p = { .fd = r->child_fd, .events = POLLIN };
-		int n = poll(&p, 1, -1);
-
-		if (stop_signal != 0 && r->child > 0) {
+	while (rc >= 0) {
+		rc = monitor_stop_wait(r->child_fd, &e);
+		if (rc > 0)
 			(void)kill(r->child, SIGTERM);
-			stop_signal = 0;
-		}
-		if (n < 0 && errno != EINTR)
-			break;
-		if (n > 0)
+		else if (rc == 0)
 			rc = monitor_serve_user(r->monitor, r->child_fd, &e);
 	}
-	if (rc < 0 && rc != ERR_CLOSED)
+	if (rc != ERR_CLOSED)
 		log_error("session ended by the monitor: %s", err_text(&e));
 	(void)end_child(r, rc != ERR_CLOSED);
 }
