@@ -17,6 +17,7 @@
 
 enum {
 	CHANNELS_MAX = 4096,
+	TYPING_MS = 10 * 1000,           /* so long after its last byte a terminal is still in use */
 	PACKET_OTHERS = 32 * 1024        /* never more to peers not of our kind (docs/PROTOCOL.md) */
 };
 
@@ -163,6 +164,8 @@ struct channel *channel_make_as(struct channels *cs, uint32_t id, bool *taken)
 void channel_moved(struct channel *c)
 {
 	c->moved_ms = c->cs->moved_ms = clock_mono_ms();
+	if (c->interactive)
+		c->cs->typed_ms = c->moved_ms;
 }
 
 uint64_t channel_idle_ms(const struct channel *c)
@@ -401,6 +404,14 @@ void channel_open_window(struct channel *c)
 		channel_grant(c);
 }
 
+/* Does somebody use a terminal beside this channel? */
+static bool channel_has_typist(const struct channel *c)
+{
+	uint64_t typed_ms = c->cs->typed_ms;
+
+	return !c->interactive && typed_ms != 0 && clock_mono_ms() - typed_ms < TYPING_MS;
+}
+
 void channel_grant(struct channel *c)
 {
 	struct buf b = BUF_INIT(16);
@@ -414,6 +425,7 @@ void channel_grant(struct channel *c)
 		return;
 	}
 	c->grant_late = false;
+	c->window.typing = channel_has_typist(c);
 	grant = window_grant(&c->window);
 	if (grant == 0)
 		return;

@@ -89,6 +89,7 @@ struct channels {
 	struct reply_queue replies;
 	uint64_t growth_left;
 	uint64_t moved_ms;
+	uint64_t typed_ms;               /* when an interactive channel last moved; 0: none did */
 	bool ended, in_pull;
 	uint8_t refused[CHANNEL_ECHO_NUMBERS / 8];       /* numbers whose last open was refused: the peer may not know */
 };

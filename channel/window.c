@@ -153,6 +153,7 @@ uint32_t window_consumed(struct window *w, uint32_t n, uint64_t now_us, const st
 	uint64_t need, probe;
 
 	w->unconsumed -= min_u32(n, w->unconsumed);
+	w->least_rtt_us = least_us;
 	if (least_us < RTT_FLOOR_US)
 		least_us = RTT_FLOOR_US;
 	window_count(w, n, now_us, least_us);
@@ -163,16 +164,30 @@ uint32_t window_consumed(struct window *w, uint32_t n, uint64_t now_us, const st
 	return window_grow(w, need > probe ? need : probe);
 }
 
+/* How much of the window is used. Where round trips are shorter than the floor it is larger than the
+ * path, so that a sender goes on while this end is kept from its work; what is more than the path then
+ * lies unread in front of whatever comes next. */
+static uint32_t window_used(const struct window *w)
+{
+	bool longer = w->least_rtt_us == 0 || w->least_rtt_us >= RTT_FLOOR_US;
+	uint64_t path;
+
+	if (!w->typing || longer || w->size <= WINDOW_DEFAULT)
+		return w->size;
+	path = (uint64_t)w->size * w->least_rtt_us / RTT_FLOOR_US;
+	return path > WINDOW_DEFAULT ? (uint32_t)path : WINDOW_DEFAULT;
+}
+
 uint32_t window_grant(struct window *w)
 {
 	uint64_t held = (uint64_t)w->left + w->unconsumed;
-	uint32_t due;
+	uint32_t due, used = window_used(w);
 
-	if (held >= w->size)
+	if (held >= used)
 		return 0;
-	due = w->size - (uint32_t)held;
+	due = used - (uint32_t)held;
 	/* A sixteenth of the window is worth a packet; less only when the peer runs dry. */
-	if (due < w->size / 16 && w->left >= w->max_packet)
+	if (due < used / 16 && w->left >= w->max_packet)
 		return 0;
 	w->left += due;
 	return due;

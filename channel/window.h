@@ -20,8 +20,10 @@ struct window {
 	uint32_t max_packet;     /* what we told the peer */
 	uint32_t overrun;        /* bytes beyond the window so far */
 	bool fixed;              /* HPNDisabled, TcpRcvBufPoll no: never grows */
+	bool typing;             /* on another channel: keys wait behind what lies here */
 	bool behind;             /* the sink left half of the window unconsumed, seen since the last call of window_consumed */
 	uint64_t barred_until_us;        /* no growth before that: the sink was behind */
+	uint32_t least_rtt_us;   /* when bytes were last consumed; 0: they were not yet */
 	uint64_t slot_start_us;  /* of slot[at]; 0: nothing was counted yet */
 	uint32_t slot[2 * WINDOW_SLOTS];         /* bytes consumed in the last two round trips, in a ring */
 	unsigned at;
@@ -47,7 +49,8 @@ void window_init(struct window *w, uint32_t size, uint32_t cap, uint32_t max_pac
 bool window_received(struct window *w, uint32_t n);
 /* n bytes of those were consumed at now_us. Returns by how much the window grew. */
 uint32_t window_consumed(struct window *w, uint32_t n, uint64_t now_us, const struct window_path *path);
-/* The WINDOW_ADJUST to send now, 0 if none is worth a packet. It counts as sent. */
+/* The WINDOW_ADJUST to send now, 0 if none is worth a packet. It counts as sent. While somebody types
+ * less of the window is used where most of it would lie in a queue at this end. */
 uint32_t window_grant(struct window *w);
 
 #endif

@@ -1,7 +1,8 @@
 #!/bin/bash
-# latency.sh [-n KEYS] [CASE ...]: how soon a typed byte comes back while bulk data flows over the same connection: milliseconds, and
-# kilobytes of the bulk data that came before the echo. Prints numbers and judges nothing. Needs a build with helpers (WS_BUILD, default
-# build/ in the tree). WS_USER names the account to log in as (default: ourselves).
+# latency.sh [-n KEYS] [CASE ...]: how soon a typed byte comes back while bulk data flows over the
+# same connection: milliseconds, and kilobytes of the bulk data that came and went before the echo.
+# Prints numbers and judges nothing. Needs a build with helpers (WS_BUILD, default build/ in the tree).
+# WS_USER names the account to log in as (default: ourselves).
 #
 # Cases (default: all):
 #   none down up both     on loopback: nothing beside it, bulk data to us, from us, both
@@ -16,7 +17,7 @@ keys=200
 while getopts n: o; do
 	case $o in
 	n) keys=$OPTARG ;;
-	*) sed -n '2,4p' "$0" >&2; exit 2 ;;
+	*) sed -n '2,5p' "$0" >&2; exit 2 ;;
 	esac
 done
 shift $((OPTIND - 1))

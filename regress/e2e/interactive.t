@@ -23,6 +23,15 @@ read -r median most <"$T/out"
 ok "$([ "${median:-9999}" -le 400 ]; echo $?)" "at most 400 KiB of it before the echo: $median (greatest $most)"
 echoes up
 ok $? "keys are echoed beside bulk data that goes" "$T/log"
+# At full speed the window has grown: a key would wait for all that it lets through, were less of it
+# not used while somebody types.
+limit 60 "$HELPERS/keystroke" -c -n 40 -e 5 -b up -o "IdentityFile $T/id" -o "BatchMode yes" \
+	-o "UserKnownHostsFile $T/known_hosts" -o "HostKeyAlias peer" -o "Port $server" \
+	"$ME@127.0.0.1" >"$T/out" 2>"$T/log"
+ok $? "keys are echoed beside bulk data that goes at full speed" "$T/log"
+read -r median most <"$T/out"
+ok "$([ "${median:-99999}" -le 4096 ]; echo $?)" \
+	"at most 4 MiB of it before the echo: $median KiB (greatest $most)"
 
 # ---- readers that stall
 

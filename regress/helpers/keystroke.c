@@ -7,8 +7,9 @@
  * come back. -p: this end rests for so long after each time that bytes came, which makes it the slow one, whatever the
  * machine does. OPTION as ssh has them; no configuration file is read.
  *
- * Prints one line: milliseconds (median, 99th percentile, greatest), kilobytes of bulk data that arrived between a key and its
- * echo (median and greatest), bulk data in MB/s each way, the socket's round trip. -c: the kilobytes alone: median, greatest. */
+ * Prints one line: milliseconds (median, 99th percentile, greatest), kilobytes of bulk data that
+ * arrived or went between a key and its echo (median and greatest), bulk data in MB/s each way, the
+ * socket's round trip. -c: the kilobytes alone: median, greatest. */
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -150,7 +151,7 @@ static void type_one(void *ctx)
 		give_up("a key could not be sent", NULL);
 	r->typed = true;
 	r->typed_us = clock_mono_us();
-	r->typed_bytes = r->got;
+	r->typed_bytes = r->got + r->sent;
 }
 
 static void terminal_writable(void *ctx)
@@ -187,7 +188,8 @@ static void terminal_readable(void *ctx)
 		r->start_got = r->got;
 		r->start_sent = r->sent;
 	} else {
-		r->samples[r->done++] = (struct sample){ clock_mono_us() - r->typed_us, r->got - r->typed_bytes };
+		r->samples[r->done++] = (struct sample){ .us = clock_mono_us() - r->typed_us,
+			.bytes = r->got + r->sent - r->typed_bytes };
 	}
 	loop_timer_arm(r->next, r->every_ms);
 }

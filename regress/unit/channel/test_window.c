@@ -378,6 +378,58 @@ static void test_cap_holds(void **state)
 	assert_int_equal(w.size, WINDOW_CAP_STOCK);
 }
 
+/* While somebody types hardly more is under way than the path holds, which still fills it. */
+static void test_typing_uses_less_of_it(void **state)
+{
+	for (size_t i = 0; i < COUNT(line_mbit); i++)
+		for (size_t j = 0; j < COUNT(line_rtt_ms); j++) {
+			struct line l = { .rate = line_mbit[i] * 125000, .sink = 1e11,
+				.rtt_us = line_rtt_ms[j] * 1000, .rounds = 60 };
+			double bdp = l.rate * l.rtt_us / 1e6, most = l.rate;
+			struct window w;
+			struct moved m;
+
+			window_init(&w, WINDOW_DEFAULT, WINDOW_CAP, PACKET);
+			w.typing = true;
+			m = simulate(&w, &l);
+			if (bdp > WINDOW_CAP * 15.0 / 16)
+				most = WINDOW_CAP * 15.0 / 16 * 1e6 / l.rtt_us;
+			assert_true(m.tail_rate >= 0.97 * most);
+			assert_true(w.left + w.unconsumed <= WINDOW_DEFAULT ||
+				w.left + w.unconsumed <= 2.5 * bdp + 2 * PIECE);
+		}
+}
+
+/* A window that had grown on a short path is used down to its first size when somebody begins to type,
+ * whole again afterwards. */
+static void test_typing_begins_and_ends(void **state)
+{
+	static const struct window_path short_path = { 100, 100 };
+	struct window w;
+	uint64_t now = 1;
+	uint32_t n;
+
+	window_init(&w, WINDOW_DEFAULT, WINDOW_CAP, PACKET);
+	window_grant(&w);
+	for (int i = 0; i < 4000; i++) {         /* 6.4 GB a second */
+		assert_true(window_received(&w, 64 * KB));
+		window_consumed(&w, 64 * KB, now += 10, &short_path);
+		window_grant(&w);
+	}
+	assert_true(w.size > 8 * MB);
+	assert_true(w.left > 7 * MB);
+	w.typing = true;
+	while (w.left > WINDOW_DEFAULT) {
+		assert_true(window_received(&w, 64 * KB));
+		window_consumed(&w, 64 * KB, now += 10, &short_path);
+		n = window_grant(&w);
+		assert_true(n == 0 || w.left <= WINDOW_DEFAULT);
+	}
+	w.typing = false;
+	assert_int_equal(window_grant(&w), w.size - WINDOW_DEFAULT);
+	assert_int_equal(w.left, w.size);
+}
+
 /* A clock that stands still, one that goes back, a pause of years, a round trip nobody knows: all within the cap. */
 static void test_odd_clocks(void **state)
 {
@@ -413,6 +465,8 @@ int main(void)
 		cmocka_unit_test(test_stalled_sink_stops_the_sender),
 		cmocka_unit_test(test_stall_is_survived),
 		cmocka_unit_test(test_bursts_do_not_grow_it),
+		cmocka_unit_test(test_typing_uses_less_of_it),
+		cmocka_unit_test(test_typing_begins_and_ends),
 		cmocka_unit_test(test_odd_clocks),
 		cmocka_unit_test(test_cap_holds),
 	};
