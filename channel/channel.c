@@ -124,6 +124,8 @@ static struct channel *channel_new(struct channels *cs, size_t slot)
 	c->window.fixed = cs->opt.window_fixed;
 	cs->v[slot] = c;
 	cs->count++;
+	c->first = !cs->begun;
+	cs->begun = true;
 	return c;
 }
 
@@ -216,10 +218,19 @@ void channel_discard(struct channel *c)
 	channel_free(c);
 }
 
+void channel_tell_first(struct channel *c, enum channel_first what)
+{
+	if (c->first && c->cs->opt.user.first)
+		c->cs->opt.user.first(c->cs->opt.user.ctx, what);
+	c->first = false;
+}
+
 void channel_refused(struct channel *c, uint32_t reason, const char *text)
 {
 	struct channels *cs = c->cs;
 
+	if (c->ahead == AHEAD_REQUESTS)
+		channel_tell_first(c, CHANNEL_FIRST_REFUSED);
 	if (c->user.open_failed)
 		c->user.open_failed(c->user.ctx, c, reason, text);
 	channel_link_closed(c);
@@ -272,6 +283,8 @@ void channels_end(struct channels *cs)
 
 		if (!c)
 			continue;
+		if (c->state == CHANNEL_OPENING && c->ahead == AHEAD_REQUESTS)
+			channel_tell_first(c, CHANNEL_FIRST_LOST);
 		c->got_eof = true;
 		pump_stop_source(c);
 		if (c->pump)
@@ -324,20 +337,31 @@ static void channel_halve_for_tty(struct channel *c)
 		c->window.max_packet = PACKET_OTHERS / 2;
 }
 
-/* Client: what the confirmation will say is known before it comes. */
+/* Client: what the confirmation will say is known before it comes, or at least the number. That a channel exists once its open
+ * was taken, and that messages are taken in order, is what makes it safe. */
 static void channel_go_ahead(struct channel *c)
 {
-	if (c->cs->opt.server || c->cs->opt.echo_window == 0 || !c->session || c->id >= CHANNEL_ECHO_NUMBERS)
+	if (c->cs->opt.server || !c->session)
 		return;
-	c->ahead = true;
-	c->remote_id = c->id;
-	c->remote_left = c->cs->opt.echo_window;
-	c->remote_max_packet = CHANNEL_ECHO_PACKET;
+	if (c->cs->opt.echo_window != 0 && c->id < CHANNEL_ECHO_NUMBERS) {
+		c->ahead = AHEAD_ALL;
+		c->remote_id = c->id;
+		c->remote_left = c->cs->opt.echo_window;
+		c->remote_max_packet = CHANNEL_ECHO_PACKET;
+	} else if (c->cs->opt.first_is_zero && c->first) {
+		c->ahead = AHEAD_REQUESTS;
+		c->remote_id = 0;
+	}
 }
 
 bool channel_is_ahead(const struct channel *c)
 {
-	return c->state == CHANNEL_OPENING && c->ahead;
+	return c->state == CHANNEL_OPENING && c->ahead == AHEAD_ALL;
+}
+
+bool channel_may_ask(const struct channel *c)
+{
+	return c->state == CHANNEL_OPEN || (c->state == CHANNEL_OPENING && c->ahead != AHEAD_NOTHING);
 }
 
 bool channel_may_send(const struct channel *c)

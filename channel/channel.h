@@ -38,6 +38,14 @@ struct channel_answer {
 	char text[256];                  /* when it is refused */
 };
 
+/* What became of the first channel that a client opened on a connection, before anything else could get a number. */
+enum channel_first {
+	CHANNEL_FIRST_ZERO, CHANNEL_FIRST_OTHER,         /* the number that the server gave it */
+	/* Requests had left with the open (channels_options.first_is_zero), and it was refused: a server that knows no such
+	 * channel ends the connection next. Or the connection ended before any answer. */
+	CHANNEL_FIRST_REFUSED, CHANNEL_FIRST_LOST
+};
+
 struct channels_user {
 	void *ctx;
 	/* The peer opens a channel. Accept: set answer->user (and attach link or pump now or later) and return 0. Refuse: return
@@ -46,6 +54,7 @@ struct channels_user {
 		struct channel_answer *answer);
 	/* A global request; true and reply body for success. Unknown ones: false. */
 	bool (*global_request)(void *ctx, struct view name, struct reader *body, bool want_reply, struct buf *reply);
+	void (*first)(void *ctx, enum channel_first what);       /* once, or never */
 	/* The last channel has gone. */
 	void (*all_closed)(void *ctx);
 	/* The connection is over (carrier_err); all channels have been told or will be in this turn. */
@@ -67,6 +76,9 @@ struct channels_options {
 	/* First window under channel-echo@wirespeed; 0: it is not in force. At the server what it stated, at the client what was
 	 * read in EXT_INFO. */
 	uint32_t echo_window;
+	/* Client: the server is known to give the first channel the number 0, so that requests leave with its open if it is a
+	 * session. Another number ends the connection: requests are never sent twice. */
+	bool first_is_zero;
 	uint32_t window_cap;             /* 0: by peer kind (WINDOW_CAP, or WINDOW_CAP_STOCK towards OpenSSH) */
 	bool window_fixed;               /* HPNDisabled or TcpRcvBufPoll no */
 	uint32_t window_initial;         /* 0: WINDOW_DEFAULT */
@@ -93,7 +105,7 @@ bool channel_is_ahead(const struct channel *c);
 uint32_t channel_echo_window(const char *value);
 
 /* Sends a request. reply, if not NULL, is called with the answer (want_reply is then set); replies come in order. Requests
- * may be sent before the open is confirmed: they wait for it. */
+ * may be sent before the open is confirmed: they wait for it, unless the number that it will state is known. */
 int channel_request(struct channel *c, const char *name, const struct buf *body,
 	void (*reply)(void *ctx, struct channel *c, bool ok), void *ctx) MUST_USE;
 /* Same, for the connection; reply body is good until the callback returns. */

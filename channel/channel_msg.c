@@ -121,7 +121,7 @@ static int take_open(struct channels *cs, struct reader *r)
 }
 
 /* What was sent ahead counts against the window that the server says it opened with. */
-static int confirm_ahead(struct channel *c, uint32_t id, uint32_t *window)
+static int confirm_all_ahead(struct channel *c, uint32_t id, uint32_t *window)
 {
 	uint64_t sent = c->cs->opt.echo_window - c->remote_left;
 
@@ -130,7 +130,21 @@ static int confirm_ahead(struct channel *c, uint32_t id, uint32_t *window)
 	if (*window < sent)
 		return channel_fail(c->cs, "channel %u: its window is smaller than was stated", c->id);
 	*window -= (uint32_t)sent;
-	c->ahead = false;
+	return 0;
+}
+
+static int confirm_ahead(struct channel *c, uint32_t id, uint32_t *window)
+{
+	enum channel_ahead ahead = c->ahead;
+
+	c->ahead = AHEAD_NOTHING;
+	channel_tell_first(c, id == 0 ? CHANNEL_FIRST_ZERO : CHANNEL_FIRST_OTHER);
+	if (ahead == AHEAD_ALL)
+		return confirm_all_ahead(c, id, window);
+	/* Who knows what became of the requests? Sent once more, a command might run twice. */
+	if (ahead == AHEAD_REQUESTS && id != c->remote_id)
+		return channel_fail(c->cs, "the server numbers its channels in another way than last time, so what was asked of it "
+			"went astray: please try again");
 	return 0;
 }
 
@@ -142,7 +156,7 @@ static int take_open_confirmation(struct channels *cs, struct channel *c, struct
 		return channel_fail(cs, "malformed channel confirmation");
 	if (c->state != CHANNEL_OPENING)
 		return channel_fail(cs, "channel %u confirmed out of turn", c->id);
-	if (c->ahead && confirm_ahead(c, id, &window) < 0)
+	if (confirm_ahead(c, id, &window) < 0)
 		return ERR_PEER;
 	channel_set_remote(c, id, window, max_packet);
 	if (c->remote_max_packet < REMOTE_PACKET_LEAST)

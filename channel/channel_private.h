@@ -33,6 +33,9 @@ struct early_request {   /* made before the open was confirmed */
 	void *ctx;
 };
 
+/* What may leave before the confirmation, as far as is known what that will say: its number, and its window too. */
+enum channel_ahead { AHEAD_NOTHING, AHEAD_REQUESTS, AHEAD_ALL };
+
 enum channel_state { CHANNEL_OPENING, CHANNEL_OPEN, CHANNEL_DEAD };
 
 struct pump;
@@ -42,7 +45,8 @@ struct channel {
 	struct channels *cs;
 	uint32_t id, remote_id;
 	size_t slot;                     /* in channels.v: its id, unless another has that since */
-	bool ahead;                      /* opening, and the peer's number is known: channel-echo@wirespeed */
+	enum channel_ahead ahead;        /* while it is opening */
+	bool first;                      /* of this connection */
 	enum channel_state state;
 	struct channel_user user;
 	bool interactive;
@@ -91,6 +95,7 @@ struct channels {
 	uint64_t moved_ms;
 	uint64_t typed_ms;               /* when an interactive channel last moved; 0: none did */
 	bool ended, in_pull;
+	bool begun;                      /* something was opened or asked that could take a number at the peer */
 	uint8_t refused[CHANNEL_ECHO_NUMBERS / 8];       /* numbers whose last open was refused: the peer may not know */
 };
 
@@ -98,10 +103,12 @@ struct channels {
 struct channel *channel_make(struct channels *cs);
 /* Under the number that the peer chose. NULL: no room; *taken: an open channel has that number. */
 struct channel *channel_make_as(struct channels *cs, uint32_t id, bool *taken);
-bool channel_may_send(const struct channel *c);  /* open, or ahead */
+bool channel_may_ask(const struct channel *c);   /* requests: open, or ahead with them */
+bool channel_may_send(const struct channel *c);  /* data: open, or ahead with all */
 void channel_maybe_free(struct channel *c);      /* when nothing is left to do */
 void channel_discard(struct channel *c);         /* one that never opened */
 void channel_refused(struct channel *c, uint32_t reason, const char *text);
+void channel_tell_first(struct channel *c, enum channel_first what);
 struct channel *channels_find(struct channels *cs, uint32_t id);
 void channel_moved(struct channel *c);
 void channel_open_window(struct channel *c);

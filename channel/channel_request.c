@@ -72,7 +72,7 @@ int channel_request(struct channel *c, const char *name, const struct buf *body,
 {
 	if (c->state == CHANNEL_DEAD || c->sent_close || c->cs->ended)
 		return ERR_CLOSED;
-	if (!channel_may_send(c)) {
+	if (!channel_may_ask(c)) {
 		channel_request_early(c, name, body, reply, ctx);
 		return 0;
 	}
@@ -163,6 +163,8 @@ int channels_global_request(struct channels *cs, const char *name, const struct 
 
 	if (cs->ended)
 		return ERR_CLOSED;
+	/* It could be for a forward, whose listener gets a number at OpenSSH. */
+	cs->begun = true;
 	buf_put_cstring(&b, name);
 	buf_put_bool(&b, reply != NULL);
 	if (body)

@@ -52,6 +52,8 @@ struct client {
 	char *cipher_order, *mac_order;  /* of CipherPreference fastest; NULL: as configured */
 	struct peer_record remembered;
 	bool is_remembered;
+	enum peer_first first;           /* what is to be remembered */
+	bool refused_ahead, lost_ahead;  /* what was sent along with the first open: it was refused, or not even answered */
 	struct proposal configured;      /* our lists without what memory makes of them */
 	bool nothing_early;              /* the server hung up on what came early */
 	struct err first_err;            /* how */
@@ -153,7 +155,8 @@ void client_report_end(struct client *c, const struct err *e)
 	const char *who = c->route.address, *text = err_text(e);
 	unsigned port = c->route.port;
 
-	if (e->code == 0)
+	/* Who refuses a session knows no channel for what came along with the open, and hangs up. The refusal has been told. */
+	if (e->code == 0 || c->refused_ahead)
 		return;
 	if (!c->transport) {
 		log_error("%s: %s", c->setup.program, text);
@@ -180,6 +183,8 @@ void client_report_end(struct client *c, const struct err *e)
 	} else {
 		log_error("%s: connection to %s port %u: %s", c->setup.program, who, port, text);
 	}
+	if (c->lost_ahead)
+		log_error("What was asked along with the open of the session may be why. Now it will wait for the answer: please try again");
 }
 
 /* ---- host key ---- */
@@ -258,11 +263,48 @@ static void client_learn(void *ctx)
 {
 	struct client *c = ctx;
 	struct peer_name who = client_peer_name(c);
-	struct peer_record r = { .kind = transport_peer_kind(c->transport) };
+	struct peer_record r = { .kind = transport_peer_kind(c->transport), .first = c->first };
 
 	guess_learn(&c->configured, transport_peer_proposal(c->transport), &r);
 	client_auth_login(c->auth, &r.login);
 	peer_memory_store(c->memory_path, &who, &r);
+}
+
+/* Nothing is learnt from a host that may be the wrong one. */
+static bool client_may_learn(const struct client *c)
+{
+	return c->memory_path != NULL && !c->host_key.weakened;
+}
+
+/* Versions of OpenSSH all give the first channel the number 0. Whoever has that name and does not, or does not bear what comes along
+ * with the open, is not asked so again. */
+static bool client_numbers_known(const struct client *c)
+{
+	enum peer_kind kind = transport_peer_kind(c->transport);
+
+	return kind == PEER_OPENSSH || kind == PEER_HPN;
+}
+
+static void client_first(void *ctx, enum channel_first what)
+{
+	struct client *c = ctx;
+	enum peer_first was = c->first;
+
+	c->refused_ahead = what == CHANNEL_FIRST_REFUSED;
+	c->lost_ahead = what == CHANNEL_FIRST_LOST;
+	if (c->refused_ahead || !client_numbers_known(c) || !client_may_learn(c))
+		return;
+	if (what != CHANNEL_FIRST_ZERO)
+		c->first = PEER_FIRST_OTHER;
+	else if (was == PEER_FIRST_UNKNOWN)
+		c->first = PEER_FIRST_ZERO;
+	if (c->first == was)
+		return;
+	/* The connection may be over before the loop has another turn. */
+	if (c->first == PEER_FIRST_OTHER)
+		client_learn(c);
+	else
+		loop_defer(c->loop, client_learn, c);
 }
 
 static uint64_t client_moved(void *ctx)
@@ -278,8 +320,7 @@ static void client_ready(struct client *c)
 	c->rest = rest_new(c->loop, client_moved, c);
 	if (c->setup.events.ready)
 		c->setup.events.ready(c->setup.events.ctx, c);
-	/* Nothing is learnt from a host that may be the wrong one. */
-	if (c->memory_path != NULL && !c->host_key.weakened)
+	if (client_may_learn(c))
 		loop_defer(c->loop, client_learn, c);
 }
 
@@ -398,18 +439,28 @@ static void client_all_closed(void *ctx)
 		u->all_closed(u->ctx);
 }
 
+/* Of use only if the program that answers there is of the same kind. */
+static bool client_remembers_peer(const struct client *c)
+{
+	return c->is_remembered && c->remembered.kind == transport_peer_kind(c->transport);
+}
+
 static void client_authenticated(void *ctx)
 {
 	struct client *c = ctx;
 	struct channels_options o = {
+		.first_is_zero = client_remembers_peer(c) && c->remembered.first == PEER_FIRST_ZERO &&
+			client_numbers_known(c) && client_may_learn(c) && !c->nothing_early,
 		.echo_window = channel_echo_window(transport_peer_ext_value(c->transport, CHANNEL_ECHO)),
 		.window_fixed = c->o->hpn_disabled || !c->o->tcp_rcv_buf_poll,
 		.window_initial = c->o->hpn_buffer_size_kib * 1024,
 		.user = { .ctx = c, .open = client_channel_opened, .global_request = client_global_request,
-			.all_closed = client_all_closed, .ended = client_ended },
+			.first = client_first, .all_closed = client_all_closed, .ended = client_ended },
 	};
 	struct err e = { 0 };
 
+	if (client_remembers_peer(c))
+		c->first = c->remembered.first;
 	log_debug("HPN Disabled: %d", c->o->hpn_disabled);
 	transport_set_authenticated(c->transport);
 	c->channels = channels_new(c->carrier, &o, &e);
@@ -421,18 +472,12 @@ static void client_authenticated(void *ctx)
 	loop_defer(c->loop, client_step, c);
 }
 
-/* Of no use if another program answers there now. */
-static const struct auth_login *client_remembered_login(const struct client *c)
-{
-	return c->is_remembered && c->remembered.kind == transport_peer_kind(c->transport) ? &c->remembered.login : NULL;
-}
-
 static void client_start_auth(struct client *c)
 {
 	struct client_auth_setup s = {
 		.carrier = c->carrier, .options = c->o, .tokens = c->setup.tokens, .user = c->o->user,
 		.prompt_host = c->key_host, .via = c->via, .weakened = c->host_key.weakened,
-		.remembered = client_remembered_login(c), .ctx = c,
+		.remembered = client_remembers_peer(c) ? &c->remembered.login : NULL, .ctx = c,
 		.success = client_authenticated, .failure = client_auth_failed,
 	};
 	struct err e = { 0 };

@@ -1,6 +1,7 @@
 /* client/peer_memory.c: the file of what is known about servers. Layer: client.
  *
- * Fields of a line, separated by one blank: hash, kind, kex, host key, guess, method, key, alg, before. "-" is empty. */
+ * Fields of a line, separated by one blank: hash, kind, kex, host key, guess, method, key, alg, before, first; older files lack
+ * the last. "-" is empty. */
 #include "client/peer_memory.h"
 
 #include <stdio.h>
@@ -18,7 +19,7 @@
 #define FORMAT "1"
 
 enum {
-	FIELDS = 9,
+	FIELDS = 10, FIELDS_OLD = 9,
 	LINE_MAX_BYTES = 700,
 	HEAD_FIELDS = 3,
 	/* Records this near the front are not moved there: no write for every connection. */
@@ -28,6 +29,7 @@ enum {
 static const char *const kinds[] = {
 	[PEER_OTHER] = "other", [PEER_WIRESPEED] = "wirespeed", [PEER_OPENSSH] = "openssh", [PEER_HPN] = "hpn"
 };
+static const char *const firsts[] = { [PEER_FIRST_UNKNOWN] = "-", [PEER_FIRST_ZERO] = "0", [PEER_FIRST_OTHER] = "other" };
 
 void peer_memory_clear(struct peer_memory *m)
 {
@@ -37,18 +39,18 @@ void peer_memory_clear(struct peer_memory *m)
 
 /* ---- reading ---- */
 
-/* One line into exactly `want` fields, cut up in place. */
-static bool split_fields(char *line, char **fields, size_t want)
+/* One line into fields, cut up in place: how many, 0 if that is more than `most` or one is empty. */
+static size_t split_fields(char *line, char **fields, size_t most)
 {
 	size_t count = 0;
 	char *field;
 
 	while ((field = strsep(&line, " ")) != NULL) {
-		if (count == want || *field == '\0')
-			return false;
+		if (count == most || *field == '\0')
+			return 0;
 		fields[count++] = field;
 	}
-	return count == want;
+	return count;
 }
 
 static bool is_plain(const char *s)
@@ -65,24 +67,31 @@ static bool take_field(char *dst, size_t size, const char *field)
 	return is_plain(field) && str_copy(dst, size, strcmp(field, "-") == 0 ? "" : field);
 }
 
-static bool take_kind(enum peer_kind *out, const char *s)
+/* Which of the names; count: none. */
+static size_t find_name(const char *const *names, size_t count, const char *s)
 {
-	for (size_t i = 0; i < MEM_COUNT(kinds); i++)
-		if (strcmp(s, kinds[i]) == 0) {
-			*out = (enum peer_kind)i;
-			return true;
-		}
-	return false;
+	size_t i = 0;
+
+	while (i < count && strcmp(s, names[i]) != 0)
+		i++;
+	return i;
 }
 
 static bool take_record(struct peer_entry *out, char *line)
 {
 	struct peer_record *r = &out->record;
 	char *f[FIELDS];
+	size_t count = split_fields(line, f, FIELDS), kind, first;
 
 	memset(out, 0, sizeof(*out));
-	if (!split_fields(line, f, FIELDS) || !str_unhex(f[0], out->hash, sizeof(out->hash)) || !take_kind(&r->kind, f[1]))
+	if (count < FIELDS_OLD || !str_unhex(f[0], out->hash, sizeof(out->hash)))
 		return false;
+	kind = find_name(kinds, MEM_COUNT(kinds), f[1]);
+	first = count == FIELDS ? find_name(firsts, MEM_COUNT(firsts), f[9]) : PEER_FIRST_UNKNOWN;
+	if (kind == MEM_COUNT(kinds) || first == MEM_COUNT(firsts))
+		return false;
+	r->kind = (enum peer_kind)kind;
+	r->first = (enum peer_first)first;
 	if (strcmp(f[4], "yes") != 0 && strcmp(f[4], "no") != 0)
 		return false;
 	r->guess = f[4][0] == 'y';
@@ -96,7 +105,7 @@ static bool take_head(struct peer_memory *m, char *line)
 {
 	char *f[HEAD_FIELDS];
 
-	return split_fields(line, f, HEAD_FIELDS) && strcmp(f[0], MAGIC) == 0 && strcmp(f[1], FORMAT) == 0 &&
+	return split_fields(line, f, HEAD_FIELDS) == HEAD_FIELDS && strcmp(f[0], MAGIC) == 0 && strcmp(f[1], FORMAT) == 0 &&
 		str_unhex(f[2], m->salt, sizeof(m->salt));
 }
 
@@ -179,7 +188,7 @@ const struct peer_record *peer_memory_find(const struct peer_memory *m, const st
 
 static bool record_equal(const struct peer_record *a, const struct peer_record *b)
 {
-	return a->kind == b->kind && a->guess == b->guess && strcmp(a->kex, b->kex) == 0 &&
+	return a->kind == b->kind && a->guess == b->guess && a->first == b->first && strcmp(a->kex, b->kex) == 0 &&
 		strcmp(a->host_key, b->host_key) == 0 && strcmp(a->login.method, b->login.method) == 0 &&
 		strcmp(a->login.key, b->login.key) == 0 && strcmp(a->login.alg, b->login.alg) == 0 &&
 		strcmp(a->login.before, b->login.before) == 0;
@@ -227,9 +236,9 @@ char *peer_memory_text(const struct peer_memory *m)
 		const struct peer_record *r = &m->v[i].record;
 
 		hex = str_hex(m->v[i].hash, PEER_MEMORY_HASH);
-		buf_printf(&b, "%s %s %s %s %s %s %s %s %s\n", hex, kinds[r->kind], shown(r->kex), shown(r->host_key),
+		buf_printf(&b, "%s %s %s %s %s %s %s %s %s %s\n", hex, kinds[r->kind], shown(r->kex), shown(r->host_key),
 			r->guess ? "yes" : "no", shown(r->login.method), shown(r->login.key), shown(r->login.alg),
-			shown(r->login.before));
+			shown(r->login.before), firsts[r->first]);
 		free(hex);
 	}
 	text = mem_strndup((const char *)b.data, b.size);

@@ -20,12 +20,17 @@ enum {
 	PEER_MEMORY_FILE_MAX = 128 * 1024
 };
 
+/* The number that the server gave the first channel of a connection. OpenSSH gives 0; one that ever did otherwise is not relied on
+ * any more. */
+enum peer_first { PEER_FIRST_UNKNOWN, PEER_FIRST_ZERO, PEER_FIRST_OTHER };
+
 struct peer_record {
 	enum peer_kind kind;
 	/* What our lists, in the order that is configured, would have agreed on with the server's; "": unknown. */
 	char kex[PEER_MEMORY_NAME_MAX], host_key[PEER_MEMORY_NAME_MAX];
 	bool guess;                              /* the server would take the first packet of these for a right guess */
 	struct auth_login login;
+	enum peer_first first;
 };
 
 struct peer_entry { uint8_t hash[PEER_MEMORY_HASH]; struct peer_record record; };
