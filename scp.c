@@ -382,7 +382,27 @@ static int copy_sftp(struct scp *s, struct far *f, const struct copy_job *job)
 	return status;
 }
 
-/* A server without SFTP gets what it understands, over the same connection. */
+/* Behind a copy with SFTP: a server that has none gets what it understands, over the same connection. What there is to say otherwise
+ * is said here. t: the second server; NULL: there is one only. */
+static bool must_use_old(struct scp *s, const struct far *f, const struct far *t)
+{
+	const char *who = t != NULL ? "a" : "the";
+
+	if (!s->refused)
+		return false;
+	if (far_refused_channel(f) || (t != NULL && far_refused_channel(t))) {
+		(void)fprintf(stderr, "%s: Connection closed\n", s->program);
+		return false;
+	}
+	if (s->sftp_asked || !far_alive(f) || (t != NULL && !far_alive(t))) {
+		(void)fprintf(stderr, "%s: %s server has no SFTP subsystem\n", s->program, who);
+		return false;
+	}
+	log_verbose("%s server has no SFTP: using the old scp protocol", who);
+	s->old_protocol = true;
+	return true;
+}
+
 static int copy_one_side(struct scp *s, const struct operand *at, const struct copy_job *job)
 {
 	struct far *f = reach(s, job->upload ? &s->target : &s->source, job->upload ? &s->target_at : &s->source_at, at);
@@ -393,14 +413,7 @@ static int copy_one_side(struct scp *s, const struct operand *at, const struct c
 	if (s->old_protocol)
 		return note(s, copy_old_each(s, f, job));
 	status = copy_sftp(s, f, job);
-	if (s->refused && !s->sftp_asked && far_alive(f)) {
-		log_verbose("the server has no SFTP: using the old scp protocol");
-		s->old_protocol = true;
-		return note(s, copy_old_each(s, f, job));
-	}
-	if (s->refused)
-		(void)fprintf(stderr, "%s: the server has no SFTP subsystem\n", s->program);
-	return note(s, status);
+	return note(s, must_use_old(s, f, NULL) ? copy_old_each(s, f, job) : status);
 }
 
 /* ---- from one machine to another */
@@ -475,14 +488,7 @@ static int copy_relay(struct scp *s, const struct operand *from, const struct op
 		status = run_copy(s, &setup, true);
 	(void)far_close(f, status != 0 && s->signal == 0);
 	(void)far_close(t, status != 0 && s->signal == 0);
-	if (s->refused && !s->sftp_asked && far_alive(f) && far_alive(t)) {
-		log_verbose("a server has no SFTP: using the old scp protocol");
-		s->old_protocol = true;
-		return note(s, relay_old(s, job));
-	}
-	if (s->refused)
-		(void)fprintf(stderr, "%s: a server has no SFTP subsystem\n", s->program);
-	return note(s, status);
+	return note(s, must_use_old(s, f, t) ? relay_old(s, job) : status);
 }
 
 /* For the far shell: everything between single quotes. */

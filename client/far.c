@@ -31,6 +31,7 @@ struct far {
 	struct client_profile profile;
 	struct client *client;
 	bool has_profile, ready, over;
+	bool unopened;                   /* the last channel was refused */
 	struct channel *channel;
 	/* of the open link */
 	struct link *link;
@@ -216,6 +217,11 @@ bool far_alive(const struct far *f)
 	return f->client == NULL || !f->over;
 }
 
+bool far_refused_channel(const struct far *f)
+{
+	return f->unopened;
+}
+
 bool far_known_server(const struct far *f)
 {
 	enum peer_kind kind;
@@ -247,6 +253,7 @@ static void on_open_failed(void *ctx, struct channel *c, uint32_t reason, const 
 	log_error("channel %u: open failed: %s", channel_id(c), text);
 	f->channel = NULL;
 	f->link = NULL;
+	f->unopened = true;
 	say_refused(f);
 }
 
@@ -452,6 +459,7 @@ static struct link *open_child(struct far *f, const struct far_start *start, str
 struct link *far_open(struct far *f, const struct far_start *start, struct err *e)
 {
 	f->status = -1;
+	f->unopened = false;
 	f->refused = start->refused;
 	f->refused_ctx = start->ctx;
 	f->link = f->client != NULL ? open_first(f, start, e) : open_child(f, start, e);

@@ -44,6 +44,8 @@ struct link *far_open_beside(struct far *f, const struct far_start *start, struc
 /* The link is done with. wait: what was sent leaves, and the far program ends, first; a child is always waited for (not for
  * ever). Returns the exit status of the far program, -1 if there was none, or it was not waited for. */
 int far_close(struct far *f, bool wait);
+/* The far side refused the channel of the last far_open: what it may have to offer was not asked. */
+bool far_refused_channel(const struct far *f);
 /* The connection is still there. */
 bool far_alive(const struct far *f);
 

@@ -3,7 +3,9 @@
  *   engine_talk server [NAME=VALUE...]      prints its port, serves one connection: anyone may log in, every command is cat
  *   engine_talk client PORT [NAME=VALUE...] logs in with key=FILE as user=NAME, runs cat, sends bytes=N through it
  *
- * kex, hostkey, cipher, mac, compress: lists for both directions; rekey: bytes; software: what follows SSH-2.0-.
+ * kex, hostkey, cipher, mac, compress: lists for both directions; rekey: bytes; software: what follows SSH-2.0-. The server takes
+ * port=N; key=FILE, its host key; open=N, the number that it gives to its end of the channel, or open=end: it hangs up then; and
+ * astray=ignore: requests for other numbers are passed over, where they otherwise end the connection. It prints commands.
  * none=cipher or none=mac plays an HPN peer (HPN-README 1): the client re-keys to "none" alone as its first act after
  * login, repeats the pseudo-algorithms, and does it all once more; the server lists "none" last from the start and re-keys
  * right after the command; neither takes a packet of more than 32,896 bytes. Exit status 0 if all went well. */
@@ -42,7 +44,9 @@ struct talk {
 	bool none, none_mac;             /* an HPN peer */
 	unsigned none_rekeys;
 	bool none_rekeys_due;
-	uint32_t peer_channel;
+	uint32_t peer_channel, channel;
+	int port;
+	bool hang_up, ignore_astray;
 	uint64_t window;                 /* of the peer */
 	uint64_t want, sent, got;        /* client: bytes of the pattern */
 	struct buf waiting;              /* server: to be sent back */
@@ -293,13 +297,25 @@ static void client_message(struct talk *k, const struct message *m, struct reade
 
 /* ---- the server's messages ---- */
 
+static void hang_up(struct talk *k, const char *why)
+{
+	transport_disconnect(k->t, DISCONNECT_PROTOCOL_ERROR, why);
+	k->done = true;
+}
+
 static void server_request(struct talk *k, struct reader *r)
 {
 	struct buf b = BUF_INIT(1024);
+	bool known = reader_u32(r) == k->channel;
 	struct view what;
 
-	reader_u32(r);
+	if (!known && !k->ignore_astray)
+		hang_up(k, "unknown channel");
+	if (!known)
+		return;
 	what = reader_string(r);
+	if (view_is(what, "exec"))
+		fprintf(stderr, "engine_talk: command, cipher %s\n", transport_cipher_none(k->t) ? "none" : "as usual");
 	if (!reader_bool(r))
 		return;
 	buf_put_u32(&b, k->peer_channel);
@@ -322,11 +338,15 @@ static void server_message(struct talk *k, const struct message *m, struct reade
 		transport_set_authenticated(k->t);
 		break;
 	case MSG_CHANNEL_OPEN:
+		if (k->hang_up) {
+			hang_up(k, "no such haste");
+			break;
+		}
 		reader_string(r);
 		k->peer_channel = reader_u32(r);
 		k->window += reader_u32(r);
 		buf_put_u32(&b, k->peer_channel);
-		buf_put_u32(&b, 0);
+		buf_put_u32(&b, k->channel);
 		buf_put_u32(&b, WINDOW);
 		buf_put_u32(&b, PACKET);
 		say(k, MSG_CHANNEL_OPEN_CONFIRMATION, &b);
@@ -447,6 +467,14 @@ static void take_option(struct talk *k, struct transport_options *o, const char 
 		k->user = value;
 	if (str_starts(arg, "request="))
 		k->request = value;
+	if (str_starts(arg, "port="))
+		k->port = (int)strtol(value, NULL, 10);
+	if (str_starts(arg, "open=end"))
+		k->hang_up = true;
+	else if (str_starts(arg, "open="))
+		k->channel = (uint32_t)strtoul(value, NULL, 10);
+	if (str_starts(arg, "astray=ignore"))
+		k->ignore_astray = true;
 	if (str_starts(arg, "software="))
 		o->software = value;
 	if (str_starts(arg, "none="))
@@ -466,12 +494,16 @@ static void add_none(struct proposal *p, enum proposal_list c2s)
 	free(names);
 }
 
-static int serve(void)
+static int serve(int port)
 {
-	struct sockaddr_in sa = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	struct sockaddr_in sa = {
+		.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK), .sin_port = htons((uint16_t)port)
+	};
 	socklen_t n = sizeof(sa);
-	int s = socket(AF_INET, SOCK_STREAM, 0), fd;
+	int s = socket(AF_INET, SOCK_STREAM, 0), fd, one = 1;
 
+	if (s >= 0)
+		(void)setsockopt(s, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
 	if (s < 0 || bind(s, (struct sockaddr *)&sa, n) < 0 || listen(s, 1) < 0 || getsockname(s, (struct sockaddr *)&sa, &n) < 0)
 		die("listen", NULL);
 	printf("%d\n", ntohs(sa.sin_port));
@@ -523,14 +555,14 @@ int main(int argc, char **argv)
 		if (k.none_mac)
 			add_none(&o.proposal, PROPOSAL_MAC_C2S);
 	}
-	if (k.server) {
+	if (k.server && k.key == NULL) {
 		host_key = o.proposal.list[PROPOSAL_HOST_KEY];
 		alg = sig_alg_find((struct view){ (const uint8_t *)host_key, strcspn(host_key, ",") });
 		k.key = key_generate(alg->type, alg->type == KEY_ECDSA ? (unsigned)strtoul(host_key + 16, NULL, 10) : 0, &k.err);
 	}
 	if (k.key == NULL)
 		die("a key is needed", &k.err);
-	k.fd = k.server ? serve() : reach((int)strtol(argv[2], NULL, 10));
+	k.fd = k.server ? serve(k.port) : reach((int)strtol(argv[2], NULL, 10));
 	k.t = transport_new(&o, &k.err);
 	if (k.t == NULL || transport_start(k.t) < 0)
 		die("start", &k.err);

@@ -71,7 +71,7 @@ static void start_peer(struct peers *p, struct peer *one, bool server)
 static void start_channels(struct peers *p, struct peer *one, bool server, const struct channels_user *u)
 {
 	struct channels_options o = { .server = server, .user = *u, .window_fixed = p->window_fixed,
-		.echo_window = server ? p->server_echo : p->client_echo };
+		.echo_window = server ? p->server_echo : p->client_echo, .first_is_zero = !server && p->first_is_zero };
 
 	transport_set_authenticated(one->transport);
 	o.user.ended = u->ended ? u->ended : peer_ended;

@@ -26,6 +26,7 @@ struct peers {
 	const char *cipher;      /* NULL: aes128-gcm@openssh.com */
 	bool window_fixed;
 	uint32_t client_echo, server_echo;       /* channel-echo@wirespeed */
+	bool first_is_zero;      /* channels_options of the client */
 };
 
 /* Runs the first exchange and starts the connection protocol on both sides. */
