@@ -18,7 +18,7 @@ fi
 start_ours ours "Subsystem sftp internal-sftp" || { ok 1 "our sshd started"; finish; }
 ours_port=$PORT ours_pid=$PID
 stock_port=
-[ -z "$STOCK_SSHD" ] || ! start_stock stock || { stock_port=$PORT stock_pid=$PID; }
+[ -z "$STOCK_SSHD" ] || ! start_stock stock "Subsystem sftp internal-sftp" || { stock_port=$PORT stock_pid=$PID; }
 relay_port=$(free_port)
 memory=$XDG_CACHE_HOME/wirespeed/peers
 
@@ -278,6 +278,11 @@ if [ -x "$OUR_SCP" ]; then
 	copies ours 6 "peer:$there" "$T/back" "ours, a file down"
 	cmp "$T/small" "$T/back"
 	ok $? "it is the same" "$T/err"
+	if [ -n "$stock_port" ]; then
+		trips stock
+		copies stock 7 "$T/small" "peer:$there.stock" "stock, a file up"
+		rm -f "$there.stock"
+	fi
 	# Where a folder stands, the open that went ahead is refused, and nothing else comes of it.
 	mkdir "$T/folder" && chmod 777 "$T/folder"
 	copies ours 6 "$T/small" "peer:$T/folder" "ours, a file up into a folder"

@@ -27,7 +27,8 @@ static const struct peer_name alice = { "alice", "host.example", 22 };
 static struct peer_record some_record(void)
 {
 	return (struct peer_record){ .kind = PEER_OPENSSH, .kex = "curve25519-sha256", .host_key = "ssh-ed25519", .guess = true,
-		.login = { "publickey", "SHA256:sCL9Xe1rVvrSZmKhJSyTOq4jpFq", "rsa-sha2-512", "00ff" } };
+		.login = { "publickey", "SHA256:sCL9Xe1rVvrSZmKhJSyTOq4jpFq", "rsa-sha2-512", "00ff" },
+		.first = PEER_FIRST_ZERO };
 }
 
 static void assert_same(const struct peer_record *a, const struct peer_record *b)
@@ -41,6 +42,7 @@ static void assert_same(const struct peer_record *a, const struct peer_record *b
 	assert_string_equal(a->login.key, b->login.key);
 	assert_string_equal(a->login.alg, b->login.alg);
 	assert_string_equal(a->login.before, b->login.before);
+	assert_int_equal(a->first, b->first);
 }
 
 /* ---- the text */
@@ -100,7 +102,9 @@ static void nonsense(void **state)
 		"", "\n", "wirespeed-peers 1 " SALT, "wirespeed-peers 2 " SALT "\n", "wirespeed-peers 1 " SALT "0\n",
 		"wirespeed-peers 1 " SALT " x\n", "wirespeed-peers 1\n", "wirespeed-peers 1 0011\n",
 		"wirespeed-peers 1 00112233445566778899AABBCCDDEEFF\n", " wirespeed-peers 1 " SALT "\n",
-		HEAD HASH " " REST, HEAD HASH " " REST " more\n", HEAD "\n", HEAD HASH "\n", HEAD HASH "0 " REST "\n",
+		HEAD HASH " " REST, HEAD HASH " " REST " more\n", HEAD HASH " " REST " 0 0\n", HEAD HASH " " REST " 00\n",
+		HEAD HASH " " REST " 7\n", HEAD HASH " " REST " -1\n", HEAD HASH " " REST " 0x\n", HEAD HASH " " REST " Other\n",
+		HEAD HASH " " REST " 0\n" HASH " " REST "\n" HASH " " REST " 1\n", HEAD "\n", HEAD HASH "\n", HEAD HASH "0 " REST "\n",
 		HEAD HASH "  " REST "\n", HEAD HASH " " REST " \n", HEAD " " HASH " " REST "\n",
 		HEAD HASH " martian curve25519-sha256 ssh-ed25519 yes publickey - - -\n",
 		HEAD HASH " hpn curve25519-sha256 ssh-ed25519 maybe publickey - - -\n",
@@ -134,6 +138,39 @@ static void nonsense(void **state)
 	peer_memory_clear(&m);
 }
 
+/* The number of the first channel: there, not there, and lines of before there was such a field among others. */
+static void first_channel(void **state)
+{
+	static const struct { const char *field; enum peer_first first; } cases[] = {
+		{ "", PEER_FIRST_UNKNOWN }, { " -", PEER_FIRST_UNKNOWN }, { " 0", PEER_FIRST_ZERO }, { " other", PEER_FIRST_OTHER },
+	};
+	struct peer_record r = some_record();
+	struct peer_memory m, again;
+
+	(void)state;
+	for (size_t i = 0; i < MEM_COUNT(cases); i++) {
+		char *text = str_printf(HEAD HASH " " REST "%s\n" HASH " " REST "\n", cases[i].field), *new;
+
+		assert_int_equal(peer_memory_parse(&m, text, strlen(text), NULL), 0);
+		assert_int_equal(m.count, 2);
+		assert_int_equal(m.v[0].record.first, cases[i].first);
+		assert_int_equal(m.v[1].record.first, PEER_FIRST_UNKNOWN);
+		new = peer_memory_text(&m);
+		assert_int_equal(peer_memory_parse(&again, new, strlen(new), NULL), 0);
+		assert_same(&again.v[0].record, &m.v[0].record);
+		/* A change of it alone has to be written. */
+		r.first = cases[i].first;
+		(void)peer_memory_put(&m, &alice, &r);
+		assert_false(peer_memory_put(&m, &alice, &r));
+		r.first = r.first == PEER_FIRST_OTHER ? PEER_FIRST_ZERO : PEER_FIRST_OTHER;
+		assert_true(peer_memory_put(&m, &alice, &r));
+		free(text);
+		free(new);
+		peer_memory_clear(&m);
+		peer_memory_clear(&again);
+	}
+}
+
 /* ---- bounds */
 
 static void name_of(unsigned i, char *text, struct peer_name *who)
@@ -156,6 +193,7 @@ static void the_latest_are_kept(void **state)
 	memset(r.login.key, 'x', sizeof(r.login.key) - 1);
 	memset(r.login.alg, 'x', sizeof(r.login.alg) - 1);
 	memset(r.login.before, 'x', sizeof(r.login.before) - 1);
+	r.first = PEER_FIRST_OTHER;
 	for (unsigned i = 0; i < PEER_MEMORY_RECORDS_MAX + 10; i++) {
 		name_of(i, text, &who);
 		assert_true(peer_memory_put(&m, &who, &r));
@@ -335,7 +373,7 @@ int main(void)
 {
 #define ROW(f) cmocka_unit_test_setup_teardown(f, client_world_setup, client_world_teardown)
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(there_and_back), cmocka_unit_test(salted), cmocka_unit_test(nonsense),
+		cmocka_unit_test(there_and_back), cmocka_unit_test(salted), cmocka_unit_test(nonsense), cmocka_unit_test(first_channel),
 		cmocka_unit_test(the_latest_are_kept), ROW(stored_and_loaded), ROW(files_that_are_not_believed),
 		ROW(a_large_file), ROW(nowhere_to_write), cmocka_unit_test(where_it_is),
 	};
