@@ -27,6 +27,9 @@ enum {
 	SAMPLE = 16 * 1024, SAMPLE_GATE = 4 * 1024,
 	GATE_LEVEL = 3, GATE_BYTES = 2048,
 	STALE_US = 300 * 1000,
+	/* Leaving compression, and going back to it, takes new keys each time: some milliseconds without data. */
+	WITHOUT_LOOK_US = 100 * 1000, WITHOUT_RATE = 150 * 1000 * 1000, WITHOUT_BYTES = 24 * 1024 * 1024, WITHOUT_AGAIN = 4,
+	WITHOUT_TIMES = 4, WITH_US = 100 * 1000,
 	DEBT_MAX_NS = 3 * 1000 * 1000, BUDGET_MAX_NS = 20 * 1000 * 1000
 };
 /* Payloads that shrink to less than this are worth packing; above, they are not. */
@@ -62,6 +65,13 @@ struct compress_auto {
 	size_t explore_left;                     /* raw bytes still to be sent */
 	bool exploring, explore_out;
 
+	/* without compression altogether */
+	bool without, wants_without;
+	uint64_t raw_us, raw_bytes, raw_fast;    /* what went raw in this look; in all looks since the last slow one */
+	uint64_t without_bytes;                  /* so much must, before it is tried */
+	uint64_t with_us;                        /* packing would have paid for so long */
+	unsigned without_times, payloads;        /* so often it was tried; since the last look at the line */
+
 	double budget_ns;                        /* for samples */
 	int next_probe;
 	struct compress_shares shares;
@@ -81,6 +91,7 @@ struct compress_auto *compress_auto_new(const struct compress_prior *prior)
 	a->starting = a->first_bytes = true;
 	a->pending_max = START_PENDING;
 	a->next_probe = 1;
+	a->without_bytes = WITHOUT_BYTES;
 	return a;
 }
 
@@ -129,9 +140,10 @@ static void set_level(struct compress_auto *a, int level)
 {
 	if (level == a->now)
 		return;
+	/* Before there are new keys samples must show that the data at hand shrinks. */
+	if (level == 0 || (a->without && a->now == 0))
+		a->gated = level != 0;
 	a->now = level;
-	if (level == 0)
-		a->gated = false;
 	a->live_ns = a->live_in = a->live_out = 0;
 }
 
@@ -162,6 +174,8 @@ static bool is_first(const struct compress_auto *a)
 
 int compress_auto_level(const struct compress_auto *a)
 {
+	if (a->without)
+		return 0;
 	if (is_first(a))
 		return FIRST_LEVEL;
 	return a->gated || a->explore_left != 0 ? 0 : a->now;
@@ -173,6 +187,7 @@ void compress_auto_raw(struct compress_auto *a, size_t n)
 {
 	a->moved_in += n;
 	a->moved_out += n;
+	a->payloads++;
 	a->explore_left -= n < a->explore_left ? n : a->explore_left;
 }
 
@@ -243,6 +258,9 @@ bool compress_auto_ask(const struct compress_auto *a, struct compress_ask *ask)
 
 	if (a->explore_left != 0)
 		return false;
+	/* Many small ones pass on a fast line, and nothing has changed since the last. */
+	if (a->without && a->now == 0 && a->payloads > 1)
+		return false;
 	if (a->gated) {
 		level = a->now < GATE_LEVEL ? a->now : GATE_LEVEL;
 		if (level == 0)
@@ -291,8 +309,10 @@ void compress_auto_answer(struct compress_auto *a, const struct compress_ask *as
 		a->budget_ns = -DEBT_MAX_NS;
 	a->next_probe = 1 + ask->level % COMPRESS_LEVELS;
 	a->level[ask->level].sampled_us = a->last.now_us;
-	if ((double)out > gate_open * n)
+	if ((double)out > gate_open * n) {
+		a->gated |= a->without && a->now != 0;
 		return;
+	}
 	if (a->gated) {
 		a->gated = false;
 		return;
@@ -381,7 +401,7 @@ static void consider_exploring(struct compress_auto *a, uint64_t now_us, bool pa
 
 	if (a->explore_at_us == 0)
 		a->explore_at_us = now_us + EXPLORE_US / 5;
-	if (!packing || a->now == 0 || a->gated || now_us < a->explore_at_us)
+	if (!packing || a->without || a->now == 0 || a->gated || now_us < a->explore_at_us)
 		return;
 	if (a->line <= 0 || a->b + a->w > time_of(a, a->now) / 1.1)
 		return;
@@ -418,7 +438,7 @@ static void count_shares(struct compress_auto *a, uint64_t us, bool busy, bool p
 
 	if (a->moved_in == 0 && !busy)
 		return;
-	a->shares.level_us[compress_auto_level(a)] += us;
+	*(a->without ? &a->shares.without_us : &a->shares.level_us[compress_auto_level(a)]) += us;
 	a->shares.limit_us[limit] += us;
 }
 
@@ -449,9 +469,54 @@ static void begin(struct compress_auto *a, const struct compress_line *l)
 
 static void forget_slice(struct compress_auto *a, const struct compress_line *l)
 {
-	a->pack_ns = a->probe_ns = a->moved_in = a->moved_out = 0;
+	a->pack_ns = a->probe_ns = a->moved_in = a->moved_out = a->payloads = 0;
 	a->last = *l;
 }
+
+/* ---- without compression ---- */
+
+/* Raw, and fast, for so long that the pause for new keys is nothing beside it. */
+static void consider_leaving(struct compress_auto *a, uint64_t us)
+{
+	a->raw_us += us;
+	a->raw_bytes += a->moved_in;
+	if (a->now != 0) {
+		a->raw_us = a->raw_bytes = a->raw_fast = 0;
+		a->wants_without = false;
+	}
+	if (a->raw_us < WITHOUT_LOOK_US)
+		return;
+	a->raw_fast = a->raw_bytes * 1000 * 1000 >= a->raw_us * WITHOUT_RATE ? a->raw_fast + a->raw_bytes : 0;
+	a->raw_us = a->raw_bytes = 0;
+	a->wants_without |= a->raw_fast >= a->without_bytes && a->without_times < WITHOUT_TIMES;
+}
+
+/* A reader that stops for a moment is no slow line. */
+static void consider_return(struct compress_auto *a, uint64_t us)
+{
+	a->with_us = a->now != 0 && !a->gated ? a->with_us + us : 0;
+	a->wants_without &= a->with_us < WITH_US;
+}
+
+bool compress_auto_wants_without(const struct compress_auto *a)
+{
+	return a->wants_without;
+}
+
+void compress_auto_set_without(struct compress_auto *a, bool without)
+{
+	if (without == a->without)
+		return;
+	a->without = without;
+	a->raw_us = a->raw_bytes = a->raw_fast = a->with_us = 0;
+	if (!without)
+		return;
+	/* Each time more must speak for it. */
+	a->without_bytes *= WITHOUT_AGAIN;
+	a->without_times++;
+}
+
+/* ---- a look at the line ---- */
 
 /* Whether the line had something to do all the time since the last look: it took no more than what had waited then. */
 static bool had_waiting(const struct compress_auto *a, const struct compress_line *l)
@@ -498,7 +563,7 @@ void compress_auto_line(struct compress_auto *a, const struct compress_line *l)
 		a->budget_ns = BUDGET_MAX_NS;
 	if (a->exploring)
 		explore(a, l, us, bytes, busy);
-	else if (waiting || (busy && (a->now == 0 || a->line_guessed)))
+	else if (waiting || (busy && (a->now == 0 || a->without || a->line_guessed)))
 		line_was_busy(a, us, bytes);     /* while something is packed, that may be what limits, with a queue of others */
 	else if (!busy)
 		line_was_free(a, us, bytes);
@@ -506,6 +571,10 @@ void compress_auto_line(struct compress_auto *a, const struct compress_line *l)
 		consider_exploring(a, l->now_us, packing);
 	if (!a->exploring)
 		choose(a);
+	if (a->without)
+		consider_return(a, us);
+	else
+		consider_leaving(a, us);
 	set_pending_max(a, l);
 	forget_slice(a, l);
 }

@@ -37,9 +37,16 @@ size_t compress_auto_pending_max(const struct compress_auto *a);
 /* Bytes of payload that become about 16 on the line. */
 size_t compress_auto_swell(const struct compress_auto *a);
 
+/* What it would have where a receiver pays for the method even if nothing is packed (zlib@openssh.com): new keys without it, while
+ * much flows raw; and with it again as soon as packing pays. It says so; that it is so now, set_without tells. Then no payload
+ * is packed whatever the level is, and all that passes is told and asked for as before. */
+bool compress_auto_wants_without(const struct compress_auto *a);
+void compress_auto_set_without(struct compress_auto *a, bool without);
+
 enum compress_limit { COMPRESS_LIMIT_LINE, COMPRESS_LIMIT_PROCESSOR, COMPRESS_LIMIT_OTHER, COMPRESS_LIMITS };
 struct compress_shares {
 	uint64_t level_us[COMPRESS_LEVELS + 1];  /* while bytes moved */
+	uint64_t without_us;
 	uint64_t limit_us[COMPRESS_LIMITS];
 };
 void compress_auto_shares(const struct compress_auto *a, struct compress_shares *out);

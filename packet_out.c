@@ -177,6 +177,8 @@ static int finish_tail(struct packet *p, size_t payload)
 {
 	if (p->pack.form == PACKET_FORM_RAW)
 		payload = packet_pack_raw(p, p->out.mem + p->out.tail + SEAL_HEAD, payload);
+	else
+		packet_pack_watch(p, p->out.mem + p->out.tail + SEAL_HEAD, payload);
 	return packet_seal_tail(p, payload);
 }
 
@@ -352,6 +354,8 @@ static int commit_shared(struct packet *p, size_t used)
 		i = 1 + p->bulk.head_size + n;
 		if (p->pack.form == PACKET_FORM_RAW)
 			i = packet_pack_raw(p, at + SEAL_HEAD, i);
+		else
+			packet_pack_watch(p, payload, i);
 		items[count].length = seal_fill(s->seal, at, i, seal_padding(s->seal, i, 0), &total);
 		tail += total;
 	}

@@ -50,6 +50,7 @@ static int enter_raw(struct packet *p)
 
 static void prepare(struct packet *p, const struct compress_alg *alg)
 {
+	p->pack.alg = alg;
 	if (p->pack.deflater == NULL)
 		p->pack.deflater = deflater_new(alg);
 	if (p->pack.control == NULL && p->pack.level == 0)
@@ -128,16 +129,23 @@ void packet_pack_trim(struct packet *p)
 	deflater_trim(p->pack.deflater);
 }
 
-void packet_pack_new_keys(struct packet *p)
+static void drop_stream(struct packet *p)
 {
 	deflater_free(p->pack.deflater);
 	p->pack.deflater = NULL;
 }
 
+void packet_pack_new_keys(struct packet *p)
+{
+	drop_stream(p);
+	if (p->pack.control != NULL)
+		compress_auto_set_without(p->pack.control, packing(p) == NULL);
+}
+
 void packet_pack_free(struct packet *p)
 {
 	packet_pack_trim(p);
-	packet_pack_new_keys(p);
+	drop_stream(p);
 	compress_auto_free(p->pack.control);
 }
 
@@ -186,6 +194,21 @@ size_t packet_pack_raw(struct packet *p, uint8_t *at, size_t n)
 		answer(p, (struct view){ at + head, n });
 	}
 	return head + n;
+}
+
+void packet_pack_watch(struct packet *p, const uint8_t *payload, size_t n)
+{
+	struct packet_pack *k = &p->pack;
+
+	if (k->control == NULL)
+		return;
+	k->count.in += n;
+	k->count.out += n;
+	compress_auto_raw(k->control, n);
+	/* For samples only: nothing of it is sent. */
+	if (k->deflater == NULL)
+		k->deflater = deflater_new(k->alg);
+	answer(p, (struct view){ payload, n });
 }
 
 static void count_packed(struct packet *p, size_t in, size_t out, uint64_t ns)

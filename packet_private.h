@@ -46,6 +46,7 @@ struct packet_pack {
 	struct deflater *deflater;
 	int level;                       /* 0: adapts */
 	struct compress_auto *control;   /* NULL: the level is fixed */
+	const struct compress_alg *alg;  /* what it judges by, also while there is no compression */
 	enum packet_form form;           /* of what is open or lent */
 	uint8_t *stage;                  /* payloads before compression */
 	size_t stage_room;
@@ -125,6 +126,9 @@ size_t packet_stage_max(const struct packet *p);
 size_t packet_pack_raw(struct packet *p, uint8_t *at, size_t n);
 /* Packs a payload to `at`, which has packet_pack_bound bytes; what does not shrink is copied. */
 int packet_pack_run(struct packet *p, struct view payload, uint8_t *at, size_t *n) MUST_USE;
+/* A payload that left as it is, for whoever wants to know whether packing would pay again. */
+void packet_pack_watch(struct packet *p, const uint8_t *payload, size_t n);
+/* The suite of what is sent has changed. */
 void packet_pack_new_keys(struct packet *p);
 bool packet_pack_has_spare(const struct packet *p);
 void packet_pack_trim(struct packet *p);

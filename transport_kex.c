@@ -108,6 +108,29 @@ static void keep_offered(struct proposal *p, enum proposal_list which, bool (*of
 	str_list_clear(&l);
 }
 
+static const char *peer_list(const struct transport *t, enum proposal_list which)
+{
+	const char *now = t->x.peer.list[which];
+
+	return now != NULL ? now : t->peer_first.list[which];
+}
+
+/* What we send shall go without compression. RFC 4253 §7.1: the client's order decides, so a server has to leave out the rest. */
+static void prefer_without(const struct transport *t, struct proposal *p)
+{
+	enum proposal_list which = t->opt.server ? PROPOSAL_COMPRESS_S2C : PROPOSAL_COMPRESS_C2S;
+	char *names;
+
+	if (t->opt.server) {
+		if (lists(peer_list(t, which), "none"))
+			proposal_set(p, which, "none");
+		return;
+	}
+	names = str_printf("none,%s", p->list[which]);
+	proposal_set(p, which, names);
+	free(names);
+}
+
 static void build_proposal(struct transport *t, struct proposal *p)
 {
 	char *names;
@@ -128,6 +151,8 @@ static void build_proposal(struct transport *t, struct proposal *p)
 		p->guess_follows = false;
 	}
 	free(names);
+	if (t->without)
+		prefer_without(t, p);
 }
 
 static const struct kex_method *first_method(const struct proposal *p)
@@ -592,7 +617,7 @@ int transport_check_limits(struct transport *t)
 	/* One packet passes between exchanges, so that small limits still let work go on. */
 	if (packet_counters(t->packet, PACKET_IN).packets == 0 && packet_counters(t->packet, PACKET_OUT).packets == 0)
 		return 0;
-	if (!used_enough(t, PACKET_IN, own) && !used_enough(t, PACKET_OUT, own))
+	if (!used_enough(t, PACKET_IN, own) && !used_enough(t, PACKET_OUT, own) && !transport_line_switches(t))
 		return 0;
 	if (!t->authenticated)
 		return transport_fail(t, ERR_PEER, DISCONNECT_PROTOCOL_ERROR, "too much data before authentication");

@@ -40,6 +40,39 @@ void transport_line_told(struct transport *t, const struct transport_line *l)
 	log_change(t, c, l->now_us);
 }
 
+/* ---- without compression ---- */
+
+/* OpenSSH makes its streams anew with each keying; of others that is not known. Not where nothing is encrypted: there keys change by
+ * rules of their own. */
+static bool may_go_without(const struct transport *t)
+{
+	const struct compress_alg *alg = packet_suite(t->packet, PACKET_OUT)->compress;
+	enum proposal_list which = t->opt.server ? PROPOSAL_COMPRESS_S2C : PROPOSAL_COMPRESS_C2S;
+	const char *own = t->opt.proposal.list[which], *peer = t->peer_first.list[which];
+
+	return t->authenticated && (t->kind == PEER_OPENSSH || t->kind == PEER_HPN) && alg != NULL && !alg->marked &&
+		!transport_cipher_none(t) && own != NULL && peer != NULL && str_names_has(own, "none", 4) &&
+		str_names_has(peer, "none", 4);
+}
+
+bool transport_line_switches(struct transport *t)
+{
+	const struct compress_auto *c = packet_compress_auto(t->packet);
+	bool want = c != NULL && compress_auto_wants_without(c);
+
+	if (want == t->without || (want && !may_go_without(t)))
+		return false;
+	if (want)
+		t->packed_by = packet_suite(t->packet, PACKET_OUT)->compress->name;
+	t->without = want;
+	t->switches++;
+	if (want)
+		log_verbose("Compression: not needed on this line, so new keys without it");
+	else
+		log_verbose("Compression: it pays again, so new keys with it");
+	return true;
+}
+
 uint64_t transport_line_due(const struct transport *t)
 {
 	const struct compress_auto *c = packet_compress_auto(t->packet);
@@ -106,7 +139,9 @@ static void log_shares(const struct compress_auto *c)
 	int i;
 
 	compress_auto_shares(c, &s);
-	sum = sum_of(s.level_us, MEM_COUNT(s.level_us));
+	sum = sum_of(s.level_us, MEM_COUNT(s.level_us)) + s.without_us;
+	if (s.without_us * 1000 >= sum)
+		str_list_add_take(&words, str_printf("none %.1f%%", (double)s.without_us * 100 / (double)sum));
 	for (i = 0; i <= COMPRESS_LEVELS; i++) {
 		if (s.level_us[i] * 1000 < sum)
 			continue;
@@ -134,7 +169,7 @@ void transport_log_compression(const struct transport *t)
 	const char *out = t->opt.server ? a->compress_s2c : a->compress_c2s, *in = t->opt.server ? a->compress_c2s : a->compress_s2c;
 	char *name = c != NULL ? mem_strdup("auto") : str_printf("level %d", t->opt.compress_level);
 
-	log_direction(t, PACKET_OUT, "sent", out, name);
+	log_direction(t, PACKET_OUT, "sent", t->packed_by != NULL ? t->packed_by : out, name);
 	log_direction(t, PACKET_IN, "received", in, "level of the peer");
 	if (c != NULL)
 		log_shares(c);

@@ -67,6 +67,9 @@ struct transport {
 	bool line_away;                  /* not all that left has been acknowledged */
 	int line_level;                          /* of what is sent, as last logged */
 	bool line_gated;
+	bool without;                    /* what is sent shall go without compression: our lists say so */
+	unsigned switches;
+	const char *packed_by;           /* the method that it went with before */
 };
 
 /* Ends the connection: records the error, and queues DISCONNECT with text if reason is not 0. Returns code. */
@@ -78,6 +81,8 @@ int transport_fail_err(struct transport *t, uint32_t reason, const char *text);
 int transport_emit(struct transport *t, uint8_t type, struct view body, bool padded) MUST_USE;
 /* The user is known: whatever the suites say about compression begins. */
 void transport_start_compression(struct transport *t);
+/* What is sent would be better off without compression, or with it again: a new exchange shall say so. */
+bool transport_line_switches(struct transport *t);
 void transport_tick_line(const struct transport *t, uint64_t now_ms, uint64_t *next_ms);
 int transport_flush_queue(struct transport *t) MUST_USE;
 
