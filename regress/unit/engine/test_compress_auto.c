@@ -40,6 +40,10 @@ struct sim {
 	int fixed;
 	double now, cpu, queue, drained, sent;   /* ns, bytes */
 	uint32_t seed;
+	bool switches;           /* new keys without compression, and with it again, are had when they are wished for */
+	bool without;
+	unsigned left, returned; /* so often */
+	double left_s, returned_s, left_bytes[8];        /* when it last did, and after how much since it returned */
 	double level_s[COMPRESS_LEVELS + 1];
 };
 
@@ -95,6 +99,26 @@ static void tell(struct sim *m)
 		compress_auto_line(m->a, &l);
 }
 
+/* New keys: nothing is sent for two round trips. */
+static void follow_wish(struct sim *m)
+{
+	if (!m->switches || compress_auto_wants_without(m->a) == m->without)
+		return;
+	pass(m, 5e6, false);
+	tell(m);
+	m->without = !m->without;
+	compress_auto_set_without(m->a, m->without);
+	if (m->without) {
+		if (m->left < MEM_COUNT(m->left_bytes))
+			m->left_bytes[m->left] = m->sent;
+		m->left++;
+		m->left_s = m->now / 1e9;
+	} else {
+		m->returned++;
+		m->returned_s = m->now / 1e9;
+	}
+}
+
 /* True: there may be another. */
 static bool sample(struct sim *m, const struct kind *k, double n)
 {
@@ -126,6 +150,8 @@ static void step(struct sim *m)
 	int level;
 
 	tell(m);
+	if (m->a != NULL)
+		follow_wish(m);
 	level = m->a != NULL ? compress_auto_level(m->a) : m->fixed;
 	n = line_now(m) * 0.002;
 	n = (n < 4096 ? 4096 : n) * swell;
@@ -339,10 +365,135 @@ static void data_changes(void **state)
 	assert_int_equal(bad, 0);
 }
 
+/* ---- without compression ---- */
+
+static struct compress_prior stock_prior[COMPRESS_LEVELS + 1];
+
+static void begin_switching(struct sim *m, const struct scene *s)
+{
+	for (int level = 0; level <= COMPRESS_LEVELS; level++)
+		stock_prior[level] = compress_at(0)->prior[level];
+	*m = (struct sim){ .s = s, .seed = 7, .switches = true, .a = compress_auto_new(stock_prior) };
+}
+
+static void run_until(struct sim *m, double seconds)
+{
+	while (m->now < seconds * 1e9)
+		step(m);
+}
+
+/* The line is fast until there and 1 MB/s, or what is given, then. */
+static struct scene falling(int kind, double from, double to)
+{
+	return (struct scene){ .kind = { kind, kind }, .line = { from, to }, .change_s = 2, .b = 0.2, .w = 0.6, .seconds = 5 };
+}
+
+/* Only where much flows raw, and soon. */
+static void leaves_on_fast_lines(void **state)
+{
+	static const struct { double line; bool leaves; } cases[] = {
+		{ 126e3, false }, { 12.5e6, false }, { 125e6, false }, { 200e6, true }, { 500e6, true }, { 1.5e9, true }, { 10e9, true }
+	};
+
+	(void)state;
+	for (int k = 0; k < KINDS; k++) {
+		for (size_t i = 0; i < MEM_COUNT(cases); i++) {
+			const struct scene s = falling(k, cases[i].line, cases[i].line);
+			struct sim m;
+
+			/* Zeros are packed faster than a line of 500 MB/s takes them. */
+			if ((k == ZEROS || k == FAST || k == IMAGE) && cases[i].line < 1e9)
+				continue;
+			begin_switching(&m, &s);
+			run_until(&m, 2);
+			if (m.left != cases[i].leaves || m.returned != 0 || (cases[i].leaves && m.left_s > 0.6))
+				fail_msg("%s, %.0f: left %u times, at %.2f s", kinds[k].name, cases[i].line, m.left, m.left_s);
+			compress_auto_free(m.a);
+		}
+	}
+}
+
+static void returns_within_a_second(void **state)
+{
+	static const double slow[] = { 126e3, 955e3, 1e6, 8533e3, 12.5e6 };
+
+	(void)state;
+	for (int k = 0; k < KINDS; k++) {
+		for (size_t i = 0; i < MEM_COUNT(slow); i++) {
+			const struct scene s = falling(k, 1e9, slow[i]);
+			struct sim m;
+
+			begin_switching(&m, &s);
+			run_until(&m, 2);
+			assert_int_equal(m.left, 1);
+			run_until(&m, 4);
+			if (k == PHOTO ? m.returned != 0 : m.returned != 1 || m.returned_s > 3 || compress_auto_level(m.a) == 0)
+				fail_msg("%s, %.0f: returned %u times, at %.2f s, level %d", kinds[k].name, slow[i], m.returned, m.returned_s,
+					compress_auto_level(m.a));
+			compress_auto_free(m.a);
+		}
+	}
+}
+
+/* Each time it takes four times as much, and in the end it stays. */
+static void leaves_seldom(void **state)
+{
+	struct scene s = falling(TEXT, 1e9, 1e6);
+	struct compress_shares shares;
+	struct sim m;
+
+	(void)state;
+	s.change_s = 0;
+	begin_switching(&m, &s);
+	for (int i = 0; i < 12; i++) {
+		double sent = m.sent;
+		unsigned before = m.left;
+
+		s.line[0] = 1e9;
+		run_until(&m, m.now / 1e9 + 6);
+		if (m.left > before && before < 4)
+			assert_true(m.left_bytes[before] - sent >= 24.0 * MIB * (before == 0 ? 1 : before == 1 ? 4 : before == 2 ? 16 : 64));
+		assert_true(m.left <= before + 1);
+		s.line[0] = 1e6;
+		run_until(&m, m.now / 1e9 + 2);
+		assert_int_equal(m.left, m.returned);
+	}
+	assert_int_equal(m.left, 4);
+	compress_auto_shares(m.a, &shares);
+	assert_true(shares.without_us > 5 * 1000 * 1000);
+	compress_auto_free(m.a);
+}
+
+/* A reader that stops now and then does not bring it back; and samples cost next to nothing there. */
+static void stalls_do_not_count(void **state)
+{
+	struct scene s = falling(TEXT, 1.5e9, 1.5e9);
+	struct sim m;
+	double before;
+
+	(void)state;
+	s.change_s = 0;
+	begin_switching(&m, &s);
+	run_until(&m, 1);
+	assert_int_equal(m.left, 1);
+	for (int i = 0; i < 10; i++) {
+		s.line[0] = 1e4;
+		run_until(&m, m.now / 1e9 + 0.08);
+		s.line[0] = 1.5e9;
+		run_until(&m, m.now / 1e9 + 0.5);
+	}
+	assert_int_equal(m.returned, 0);
+	before = m.sent;
+	run_until(&m, m.now / 1e9 + 2);
+	assert_true(m.sent - before > 2 * 0.99e9 / (0.2 + 0.6));
+	compress_auto_free(m.a);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = { cmocka_unit_test(steady), cmocka_unit_test(stripes), cmocka_unit_test(small_windows), cmocka_unit_test(changes),
-		cmocka_unit_test(data_changes) };
+		cmocka_unit_test(data_changes), cmocka_unit_test(leaves_on_fast_lines), cmocka_unit_test(returns_within_a_second),
+		cmocka_unit_test(leaves_seldom), cmocka_unit_test(stalls_do_not_count) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
