@@ -117,7 +117,9 @@ words="$OURS -F $T/client.conf -p $plain"
 on_pty 'send=echo $((40+2))\r' 'expect=42' size=44x99 'send=stty size\r' 'expect=44 99' 'send=\r~R' 'send=\recho $((50+3))\r' 'expect=53' \
 	'send=exit 6\r' -- $words peer
 is "a shell: size, new keys, status" $status 6
-on_pty 'send=PS1="ne""xt: "\r' 'expect=next: ' 'send=echo RE""ADY; sleep 100\r' 'expect=READY' 'send=\x03' 'expect=next: ' 'send=exit 7\r' -- $words peer
+# It is what ^C shall end that says that it is there: before, the shell itself might take it.
+on_pty 'send=PS1="ne""xt: "\r' 'expect=next: ' 'send=sh -c "echo RE""ADY; exec sleep 100"\r' 'expect=READY' 'send=\x03' \
+	'expect=next: ' 'send=exit 7\r' -- $words peer
 is "a shell: ^C" $status 7
 if [ -n "$PASSWORD" ]; then
 	ask="-o BatchMode=no -o PubkeyAuthentication=no"
