@@ -566,8 +566,13 @@ static int show_lines(const struct keygen *g, const char *text, size_t n, print_
 
 	while (key_line_next(text, n, &cursor, &line)) {
 		struct err e = { 0 };
-		int rc = key_listed_parse(line, &k, &comment, &e);
+		int rc;
 
+		if (line == NULL) {
+			log_info("line skipped: %s", KEY_LINE_ZERO);
+			continue;
+		}
+		rc = key_listed_parse(line, &k, &comment, &e);
 		free(line);
 		if (rc != 0) {
 			if (e.code != 0)

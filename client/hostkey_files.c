@@ -10,9 +10,9 @@
 #include "base/path.h"
 #include "conf/lex.h"
 #include "io/spawn.h"
-#include "keys/key_file.h"
+#include "keys/revoked.h"
 
-enum { DEFAULT_PORT = 22, REVOKED_FILE_MAX = 64 * 1024 * 1024, COMMAND_OUTPUT_MAX = 4 * 1024 * 1024 };
+enum { DEFAULT_PORT = 22, COMMAND_OUTPUT_MAX = 4 * 1024 * 1024 };
 
 /* ---- names and files */
 
@@ -165,79 +165,18 @@ int hostkey_files_load(const struct hostkey_files *f, const char *name, const ch
 
 /* ---- RevokedHostKeys */
 
-/* 0: another key, or nothing. ERR_DENIED: this key. ERR_PEER: not a line that we understand. */
-static int revoked_line(const char *line, const struct key *k, struct err *e)
-{
-	struct key *revoked = NULL;
-	const char *s = line + strspn(line, " \t");
-	size_t n = strcspn(s, " \t");
-	bool cert = n > 0 && memmem(s, n, "-cert-v0", 8) != NULL;
-	int rc;
-
-	if (*s == '\0' || *s == '#')
-		return 0;
-	/* A certificate would stand for its plain key, which is not looked for in it: that must not pass for "not revoked". */
-	if (cert)
-		return err_set(e, ERR_PEER, "a certificate, which is not understood here");
-	rc = key_public_parse(s, &revoked, NULL, e);
-	if (rc == ERR_NONE_FOUND) {
-		/* A type that we do not know cannot be that of the key in front of us. */
-		err_clear(e);
-		return 0;
-	}
-	if (rc == 0 && key_equal_public(revoked, k))
-		rc = ERR_DENIED;
-	key_free(revoked);
-	return rc;
-}
-
-static int revoked_text(const char *path, char *text, size_t n, const struct key *k, struct err *e)
-{
-	unsigned number = 0;
-	char *line = text, *end;
-
-	/* Binary KRLs are known by their first bytes. */
-	if (n >= 6 && memcmp(text, "SSHKRL", 6) == 0)
-		return err_set(e, ERR_DENIED, "RevokedHostKeys %s is a binary KRL, which this version cannot read: all host keys are "
-			"refused; list the keys as text, one a line", path);
-	if (memchr(text, '\0', n) != NULL)
-		return err_set(e, ERR_DENIED, "RevokedHostKeys %s is no text: all host keys are refused", path);
-	for (; *line != '\0'; line = end) {
-		struct err inner = { 0 };
-		int rc;
-
-		end = line + strcspn(line, "\n");
-		if (*end == '\n')
-			*end++ = '\0';
-		line[strcspn(line, "\r")] = '\0';
-		number++;
-		rc = revoked_line(line, k, &inner);
-		if (rc == ERR_DENIED)
-			return err_set(e, ERR_DENIED, "the %s host key is revoked by %s:%u", key_display_name(k), path, number);
-		if (rc != 0)
-			return err_set(e, ERR_DENIED, "RevokedHostKeys %s:%u: %s: all host keys are refused", path, number,
-				err_text(&inner));
-	}
-	return 0;
-}
-
 int hostkey_check_revoked(const struct hostkey_where *w, const struct key *k, struct err *e)
 {
 	const struct str_list *files = &w->options->revoked_host_keys;
 
 	for (size_t i = 0; i < files->count; i++) {
 		struct err inner = { 0 };
-		char *text;
-		size_t n;
-		int rc = path_read_file(files->v[i], REVOKED_FILE_MAX, &text, &n, &inner);
+		int rc = key_revoked_by_file(files->v[i], k, &inner);
 
+		if (rc == ERR_DENIED)
+			return err_set(e, ERR_DENIED, "the %s host key is revoked by %s", key_display_name(k), err_text(&inner));
 		if (rc != 0)
-			return err_set(e, ERR_DENIED, "RevokedHostKeys cannot be read (%s): all host keys are refused",
-				err_text(&inner));
-		rc = revoked_text(files->v[i], text, n, k, e);
-		free(text);
-		if (rc != 0)
-			return rc;
+			return err_set(e, ERR_DENIED, "RevokedHostKeys: %s: all host keys are refused", err_text(&inner));
 	}
 	return 0;
 }

@@ -78,10 +78,20 @@ static int source_open(const char *path, bool check_owner, int *fd, struct err *
 	return r;
 }
 
+static size_t line_of(const char *text, const char *at)
+{
+	size_t number = 1;
+
+	for (; text < at; text++)
+		number += *text == '\n';
+	return number;
+}
+
 static int source_load(struct conf_source *s, const char *path, int fd, struct err *e)
 {
 	struct stat st;
 	char *text = NULL;
+	const char *zero;
 	size_t n = 0;
 	int r;
 
@@ -99,8 +109,8 @@ static int source_load(struct conf_source *s, const char *path, int fd, struct e
 		return r;
 	}
 	/* Whatever stands behind a NUL would be lost without a word, a restriction perhaps. */
-	if (memchr(text, '\0', n) != NULL)
-		r = err_set(e, ERR_USAGE, "%s: is not a text file: it holds a zero byte", path);
+	if ((zero = memchr(text, '\0', n)) != NULL)
+		r = err_set(e, ERR_USAGE, "%s line %zu: is not a text file: it holds a zero byte", path, line_of(text, zero));
 	else
 		conf_source_add_file(s, path, text, n);
 	free(text);

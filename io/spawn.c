@@ -332,6 +332,11 @@ static int spawn_collect(int fd, char **out, size_t max, struct err *e)
 			return err_set(e, ERR_MEMORY, "more than %zu bytes of output", max);
 		}
 	}
+	/* It is handed over as a string: what stands behind a zero byte would be lost without a word. */
+	if (memchr(p, '\0', used) != NULL) {
+		mem_free_secret(p, room);
+		return err_set(e, ERR_PEER, "a zero byte in the output");
+	}
 	p[used] = '\0';
 	*out = p;
 	return 0;

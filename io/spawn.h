@@ -25,7 +25,8 @@ struct spawn_options {
 /* Starts it; all signal dispositions and the mask are reset in the child. A failing exec is reported here as ERR_IO with
  * the path. Returns the pid. The caller keeps its own copies of the descriptors. */
 pid_t spawn_start(const struct spawn_options *o, struct err *e) MUST_USE;
-/* Runs and waits; stdout into out up to max bytes when out is not NULL (allocated, NUL-terminated). wait status in *status. */
+/* Runs and waits; stdout into out up to max bytes when out is not NULL (allocated, NUL-terminated;
+ * ERR_PEER if there is a NUL in it). wait status in *status. */
 int spawn_wait(const struct spawn_options *o, char **out, size_t max, int *status, struct err *e) MUST_USE;
 
 /* At the start of a program: descriptors 0 to 2 that are closed become /dev/null, so that no socket or key file gets their

@@ -159,6 +159,8 @@ static int next_line(struct view *rest, struct view *fields)
 
 	rest->p += line.n + (end != NULL);
 	rest->n -= line.n + (end != NULL);
+	if (line.n != 0 && memchr(line.p, '\0', line.n) != NULL)
+		return 0;
 	while (line.n != 0) {
 		size_t n = 0;
 

@@ -129,9 +129,14 @@ static int first_public_line(const char *text, size_t n, struct key **out, char 
 	char *line;
 
 	while (key_line_next(text, n, &cursor, &line)) {
-		bool private = str_starts(line, "-----BEGIN");
-		int rc = *key_line_skip_blanks(line) == '#' ? ERR_NONE_FOUND : key_public_parse(line, out, comment, NULL);
+		bool private, counts;
+		int rc;
 
+		if (line == NULL)
+			continue;
+		private = str_starts(line, "-----BEGIN");
+		counts = *key_line_skip_blanks(line) != '#';
+		rc = counts ? key_public_parse(line, out, comment, NULL) : ERR_NONE_FOUND;
 		free(line);
 		if (rc == 0)
 			return 0;

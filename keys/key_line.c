@@ -131,6 +131,6 @@ bool key_line_next(const char *text, size_t n, size_t *cursor, char **line)
 	*cursor += size + (nl != NULL ? 1 : 0);
 	if (size > 0 && start[size - 1] == '\r')
 		size--;
-	*line = memchr(start, '\0', size) != NULL ? mem_strdup("") : mem_strndup(start, size);
+	*line = memchr(start, '\0', size) != NULL ? NULL : mem_strndup(start, size);
 	return true;
 }

@@ -24,7 +24,8 @@ size_t key_line_quoted_word(const char *s);
 char *key_line_comment(const char *s);
 
 /* Iterates over the lines of text[0..n): *line is an allocated copy without its end; false when there are no more.
- * Lines with a NUL come as "". *cursor starts as 0. */
+ * A line with a NUL comes as NULL, for what stands behind it would not be seen: KEY_LINE_ZERO says so. *cursor starts as 0. */
+#define KEY_LINE_ZERO "it holds a zero byte"
 bool key_line_next(const char *text, size_t n, size_t *cursor, char **line);
 
 #endif

@@ -142,7 +142,11 @@ static void scan_text(const struct scan *s, const char *path, const char *text, 
 	char *line;
 
 	while (key_line_next(text, n, &cursor, &line)) {
-		scan_line(s, path, ++number, line);
+		number++;
+		if (line != NULL)
+			scan_line(s, path, number, line);
+		else
+			log_info("%s:%u: line ignored: %s", path, number, KEY_LINE_ZERO);
 		free(line);
 	}
 }

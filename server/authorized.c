@@ -12,7 +12,8 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/path.h"
-#include "keys/key_file.h"
+#include "keys/key_line.h"
+#include "keys/revoked.h"
 
 enum { KEY_FILE_MAX = 16 * 1024 * 1024 };
 
@@ -66,28 +67,36 @@ static void judge_line(struct search *s, const char *path, unsigned number, stru
 	s->found = true;
 }
 
-static void search_text(struct search *s, const char *path, char *text)
+static void search_line(struct search *s, const char *path, unsigned number, const char *line)
+{
+	struct authorized_line parsed;
+	struct err e = { 0 };
+	int rc;
+
+	if (line == NULL) {
+		log_info("%s:%u: line is not used: %s", path, number, KEY_LINE_ZERO);
+		return;
+	}
+	if (strstr(line, s->base64) == NULL)
+		return;
+	rc = authorized_line_parse(line, &parsed, &e);
+	if (rc == ERR_PEER)
+		log_info("%s:%u: line with this key is not used: %s", path, number, err_text(&e));
+	if (rc < 0)
+		return;
+	judge_line(s, path, number, &parsed);
+	authorized_line_clear(&parsed);
+}
+
+static void search_text(struct search *s, const char *path, const char *text, size_t n)
 {
 	unsigned number = 0;
+	size_t cursor = 0;
+	char *line;
 
-	for (char *line = text, *next; line != NULL && !s->found; line = next) {
-		struct authorized_line parsed;
-		struct err e = { 0 };
-		int rc;
-
-		next = strchr(line, '\n');
-		if (next != NULL)
-			*next++ = '\0';
-		number++;
-		if (strstr(line, s->base64) == NULL)
-			continue;
-		rc = authorized_line_parse(line, &parsed, &e);
-		if (rc == ERR_PEER)
-			log_info("%s:%u: line with this key is not used: %s", path, number, err_text(&e));
-		if (rc < 0)
-			continue;
-		judge_line(s, path, number, &parsed);
-		authorized_line_clear(&parsed);
+	while (!s->found && key_line_next(text, n, &cursor, &line)) {
+		search_line(s, path, ++number, line);
+		free(line);
 	}
 }
 
@@ -112,7 +121,7 @@ static void search_file(struct search *s, const char *path)
 	else if (path_read_fd(fd, KEY_FILE_MAX, &text, &n, &e) < 0)
 		log_info("authorized keys %s: %s", path, err_text(&e));
 	else {
-		search_text(s, path, text);
+		search_text(s, path, text, n);
 		free(text);
 	}
 	close(fd);
@@ -181,37 +190,15 @@ static int search_as_user(struct search *s)
 
 /* ---- revoked keys */
 
-/* A file that cannot be read revokes everything: an attacker must not gain by removing it. */
+/* A file that cannot be read, or understood, revokes everything: an attacker must not gain by spoiling it. */
 static bool file_revokes(const char *path, const struct key *key)
 {
 	struct err e = { 0 };
-	char *text;
-	size_t n;
-	bool hit = false;
+	int rc = key_revoked_by_file(path, key, &e);
 
-	if (path_read_file(path, KEY_FILE_MAX, &text, &n, &e) < 0) {
+	if (rc != 0 && rc != ERR_DENIED)
 		log_error("RevokedKeys: %s: all keys are refused", err_text(&e));
-		return true;
-	}
-	if (n >= 6 && memcmp(text, "SSHKRL", 6) == 0) {
-		log_error("RevokedKeys: %s is a key revocation list, which this version does not read: all keys are refused",
-			path);
-		free(text);
-		return true;
-	}
-	for (char *line = text, *next; line != NULL && !hit; line = next) {
-		struct key *k;
-
-		next = strchr(line, '\n');
-		if (next != NULL)
-			*next++ = '\0';
-		if (key_public_parse(line, &k, NULL, NULL) < 0)
-			continue;
-		hit = key_equal_public(k, key);
-		key_free(k);
-	}
-	free(text);
-	return hit;
+	return rc != 0;
 }
 
 static bool is_revoked(const struct authorized_query *q, const char *text)

@@ -33,6 +33,11 @@ static char *read_user_environment(const struct usession *s)
 	path = str_printf("%s/.ssh/environment", s->u->setup.home);
 	if (path_read_file(path, ENV_FILE_MAX, &text, &n, NULL) < 0)
 		text = NULL;
+	if (text != NULL && memchr(text, '\0', n) != NULL) {
+		log_info("%s is not used: it holds a zero byte", path);
+		mem_free_string(text);
+		text = NULL;
+	}
 	free(path);
 	return text;
 }

@@ -5,7 +5,9 @@
 #include <string.h>
 #include "base/mem.h"
 #include "keys/authorized_keys.h"
+#include "keys/key_file.h"
 #include "keys/key_line.h"
+#include "keys/revoked.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -30,6 +32,20 @@ static void there_and_back(const struct key_options *o)
 	buf_free(&b);
 }
 
+/* The same bytes as a list of revoked keys. With a zero byte in them it never says that a key is not listed. */
+static void fuzz_revoked(const char *text, size_t n)
+{
+	static struct key *k;
+	struct err e = { 0 };
+	int rc;
+
+	if (k == NULL && key_public_parse("ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIBQaaXkyH1uVzOTZpVhDrXwRUCLTOWXaFRNbyImsVxxq", &k, NULL, &e) != 0)
+		abort();
+	rc = key_revoked_by_text("list", text, n, k, &e);
+	if (rc == 0 ? memchr(text, 0, n) != NULL : e.code == 0)
+		abort();
+}
+
 static void fuzz_text(const char *text, size_t n)
 {
 	struct authorized_line l;
@@ -38,6 +54,8 @@ static void fuzz_text(const char *text, size_t n)
 	char *line;
 
 	while (key_line_next(text, n, &cursor, &line)) {
+		if (line == NULL)
+			continue;
 		if (authorized_line_parse(line, &l, &e) == 0) {
 			if (key_options_check(&l.options, "host.example", "10.0.0.1", 1700000000, NULL) > 0)
 				abort();
@@ -55,6 +73,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (size > 0 && data[0] == 0) {
 		fuzz_text((const char *)data + 1, size - 1);
+		fuzz_revoked((const char *)data + 1, size - 1);
 	} else if (size > 0) {
 		reader_init(&r, data + 1, size - 1);
 		if (key_options_get(&r, &o) == 0) {

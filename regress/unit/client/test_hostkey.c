@@ -474,6 +474,18 @@ static void through_a_proxy(void **state)
 
 /* ---- revoked keys */
 
+/* A zero byte at the end of the second line. */
+static void spoil(struct world *t, const char *name)
+{
+	char *path = client_world_path(&t->w, name);
+	FILE *f = fopen(path, "w");
+
+	assert_non_null(f);
+	assert_int_equal(fwrite("#\n#\0\n", 1, 5, f), 5);
+	assert_int_equal(fclose(f), 0);
+	free(path);
+}
+
 static void revoked_file(void **state)
 {
 	struct world *t = *state;
@@ -494,6 +506,10 @@ static void revoked_file(void **state)
 	assert_logged(t, "all host keys are refused");
 	hosts(t, "revoked", "ssh-ed25519-cert-v01@openssh.com AAAA\n");
 	assert_refused(t, t->a);
+	/* what stands behind a zero byte is not passed over */
+	spoil(t, "revoked");
+	assert_refused(t, t->a);
+	assert_logged(t, "revoked:2: it holds a zero byte: all host keys are refused");
 	hosts(t, "revoked", "");
 	assert_int_equal(check(t, t->a), 0);
 	free(option);
@@ -545,6 +561,9 @@ static void command(void **state)
 	assert_string_equal(args, expected);
 	assert_refused(t, t->b);
 	assert_logged(t, "KnownHostsCommand:2");
+	client_world_write(&t->w, "command", "#!/bin/sh\ncd \"${0%/*}\" && cat lines && printf 'x\\000@revoked'\n", 0700);
+	assert_int_equal(check(t, t->a), ERR_PEER);
+	assert_non_null(strstr(err_text(&t->err), "KnownHostsCommand: a zero byte in the output"));
 	client_world_write(&t->w, "command", "#!/bin/sh\nexit 3\n", 0700);
 	assert_int_equal(check(t, t->a), ERR_DENIED);
 	assert_non_null(strstr(err_text(&t->err), "exit status 3"));

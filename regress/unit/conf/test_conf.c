@@ -428,7 +428,7 @@ static void test_odd_files(void **state)
 	close(fd);
 	err_clear(&e);
 	assert_int_equal(conf_read_file(&r, path, CONF_USER_FILE, &e), ERR_USAGE);
-	assert_non_null(strstr(e.text, "zero byte"));
+	assert_non_null(strstr(e.text, "/zero line 2: is not a text file: it holds a zero byte"));
 	/* No newline at the end, CR LF, and a file without anything. */
 	err_clear(&e);
 	conf_source_clear(&s);

@@ -67,6 +67,10 @@ static void test_output_and_status(void **state)
 	assert_int_equal(spawn_wait(&o, &out, 1000, &status, &e), ERR_MEMORY);
 	assert_null(out);
 	assert_true(WIFSIGNALED(status));
+	err_clear(&e);
+	o.argv = ARGV("sh", "-c", "printf 'a\\000b'");
+	assert_int_equal(spawn_wait(&o, &out, 1000, &status, &e), ERR_PEER);
+	assert_null(out);
 	o.argv = ARGV("sh", "-c", "exit 3");
 	assert_int_equal(spawn_wait(&o, NULL, 0, &status, NULL), 0);
 	assert_int_equal(WEXITSTATUS(status), 3);

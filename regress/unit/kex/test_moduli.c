@@ -116,6 +116,21 @@ static void lines_that_do_not_count(void **state)
 		assert_int_equal(choose(m, 2048, 2048, 8192, &tag), 0);
 		moduli_free(m);
 	}
+	/* A zero byte anywhere in it; other lines count. */
+	for (size_t at = 0; at < 40; at += 13) {
+		struct buf b = BUF_INIT(4096);
+		char *good = line(2048, "2 6 100", "2", 2);
+
+		text = line(3072, "2 6 100", "2", 1);
+		buf_printf(&b, "%s%s", text, good);
+		b.data[at] = '\0';
+		m = moduli_of_text("/groups", (struct view){ b.data, b.size });
+		assert_int_equal(choose(m, 2048, 3072, 8192, &tag), 2048);
+		moduli_free(m);
+		buf_free(&b);
+		free(text);
+		free(good);
+	}
 	/* A modulus that is not of the size it says, and rubbish. */
 	text = str_printf("20260101000000 2 6 100 2047 2 ff\n \n\n# 2 6 100 2047 2 ff\n20260101000000 2 6 100 2047 2\n\n\n");
 	m = file_of(&text, 1);

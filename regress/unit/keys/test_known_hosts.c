@@ -11,6 +11,7 @@
 #include "base/path.h"
 #include "key_data.h"
 #include "base/str.h"
+#include "regress/unit/log_capture.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -55,7 +56,7 @@ static char *line_of(const struct key *k)
 	return key_public_line(k);
 }
 
-/* In text A, B and C stand for the public lines of the three keys. */
+/* In text A, B and C stand for the public lines of the three keys, \1 for a zero byte. */
 static void write_hosts(struct world *w, const char *text)
 {
 	FILE *f = fopen(w->path, "w");
@@ -69,7 +70,7 @@ static void write_hosts(struct world *w, const char *text)
 			fputs(line, f);
 			free(line);
 		} else {
-			fputc(*text, f);
+			fputc(*text == '\1' ? '\0' : *text, f);
 		}
 	}
 	assert_int_equal(fclose(f), 0);
@@ -203,6 +204,22 @@ static void test_invalid_lines(void **state)
 	free(ed);
 }
 
+/* Such a line is none, whatever stands before or behind the zero byte, and that is said; all others count. */
+static void test_zero_bytes(void **state)
+{
+	struct world *w = *state;
+
+	log_capture_start(LOG_LEVEL_INFO);
+	write_hosts(w, "h\1 C\nh A\1\n\1\n@revoked h \1B\nh B\n");
+	CHECK("h", w->b, KNOWN_HOSTS_OK, 5);
+	assert_true(log_capture_has("known_hosts:1: line ignored: it holds a zero byte"));
+	assert_true(log_capture_has("known_hosts:2: line ignored: it holds a zero byte"));
+	assert_true(log_capture_has("known_hosts:3: line ignored: it holds a zero byte"));
+	assert_true(log_capture_has("known_hosts:4: line ignored: it holds a zero byte"));
+	CHECK("h", w->a, KNOWN_HOSTS_CHANGED, 5);
+	log_capture_stop();
+}
+
 static void test_files(void **state)
 {
 	struct world *w = *state;
@@ -318,6 +335,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_hashed, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_verdicts, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_invalid_lines, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_zero_bytes, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_files, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_append, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_append_hashed, setup, teardown),

@@ -230,11 +230,64 @@ static void test_revoked(void **state)
 	assert_non_null(strstr(log_text, "Authentication key ECDSA SHA256:"));
 	assert_non_null(strstr(log_text, " revoked by file "));
 	f = fopen(list, "w");
+	fprintf(f, "# CR LF\r\n%s\r\n", line);
+	fclose(f);
+	assert_int_equal(look(&o), ERR_DENIED);
+	f = fopen(list, "w");
 	fprintf(f, "SSHKRL\n");
 	fclose(f);
 	assert_int_equal(look(&o), ERR_DENIED);
 	str_list_clear(&options.revoked_keys);
 	free(list);
+	free(line);
+}
+
+/* Whoever is on such a list must not get in because it is not understood: then nobody does. */
+static void test_revoked_spoilt(void **state)
+{
+	static const struct { const char *text; size_t n; const char *at; } cases[] = {
+		{ "# one\n\0X\n", 9, "keys2:2: it holds a zero byte: all keys are refused" },
+		{ "# one\n#\0\nX\n", 11, "keys2:2: it holds a zero byte: all keys are refused" },
+		{ "\nssh-ed25519 AAAA\n", 18, "keys2:2: " }, { "SHA256:abc\n", 11, "keys2:1: " },
+		{ "ssh-ed25519-cert-v01@openssh.com AAAA\n", 38, "keys2:1: " },
+	};
+	struct key_options o;
+	char *list = str_printf("%s/keys2", folder);
+
+	(void)state;
+	write_line("", key);
+	str_list_add(&options.revoked_keys, list);
+	for (size_t i = 0; i < MEM_COUNT(cases); i++) {
+		FILE *f = fopen(list, "w");
+
+		assert_int_equal(fwrite(cases[i].text, 1, cases[i].n, f), cases[i].n);
+		fclose(f);
+		log_text[0] = '\0';
+		assert_int_equal(look(&o), ERR_DENIED);
+		if (strstr(log_text, cases[i].at) == NULL)
+			fail_msg("case %zu: %s", i, log_text);
+	}
+	str_list_clear(&options.revoked_keys);
+	free(list);
+}
+
+static void test_zero_bytes(void **state)
+{
+	struct key_options o;
+	char *line = key_public_line(key);
+	FILE *f = fopen(path, "w");
+
+	(void)state;
+	/* The key with a zero byte behind it, and before it; then as it ought to be. */
+	fprintf(f, "%s %c\nno-pty%c %s\nno-pty %s\n", line, '\0', '\0', line, line);
+	fclose(f);
+	log_text[0] = '\0';
+	assert_int_equal(look(&o), 0);
+	assert_false(o.pty);
+	assert_non_null(strstr(log_text, "/keys:1: line is not used: it holds a zero byte"));
+	assert_non_null(strstr(log_text, "/keys:2: line is not used: it holds a zero byte"));
+	assert_non_null(strstr(log_text, "/keys:3"));
+	key_options_clear(&o);
 	free(line);
 }
 
@@ -268,6 +321,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_found), cmocka_unit_test(test_options), cmocka_unit_test(test_strict_modes),
 		cmocka_unit_test(test_not_regular), cmocka_unit_test(test_names), cmocka_unit_test(test_revoked),
+		cmocka_unit_test(test_revoked_spoilt), cmocka_unit_test(test_zero_bytes),
 		cmocka_unit_test(test_restrict),
 	};
 	return cmocka_run_group_tests(tests, setup, teardown);
