@@ -123,10 +123,15 @@ void crypto_init_signing(void)
 	rand_prepare();
 }
 
+bool crypto_is_fips(void)
+{
+	return EVP_default_properties_is_fips_enabled(NULL) == 1;
+}
+
 static int load_providers(struct err *e)
 {
 	/* A system that asks for FIPS, or that switched the default provider off, is not talked out of it. */
-	if (EVP_default_properties_is_fips_enabled(NULL) == 1)
+	if (crypto_is_fips())
 		return err_set(e, ERR_CRYPTO, "libcrypto runs in FIPS mode");
 	if (OSSL_PROVIDER_available(NULL, "default") != 1)
 		return err_set(e, ERR_CRYPTO, "libcrypto's default provider is not in use here");

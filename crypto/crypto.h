@@ -30,6 +30,9 @@ bool crypto_has_digest(enum digest_alg alg);
 bool crypto_has_cipher(const char *name);
 bool crypto_has_mac(const char *name);
 
+/* Whether this system wants validated code only (FIPS): then what is ours in place of libcrypto's is not offered. */
+bool crypto_is_fips(void);
+
 /* "OpenSSL 3.0.22 25 Aug 2026", for -V and logs. */
 const char *crypto_version(void);
 

@@ -10,6 +10,7 @@
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
 #include "base/mem.h"
+#include "crypto/crypto.h"
 #include "crypto/gcm_simd.h"
 #include "crypto/libcrypto.h"
 #include "wire/buf.h"
@@ -27,7 +28,7 @@ static bool libcrypto_is_slow(void)
 {
 	enum { WIDE_AES_SINCE = 0x30200000 };
 
-	return OpenSSL_version_num() < WIDE_AES_SINCE && EVP_default_properties_is_fips_enabled(NULL) == 0;
+	return OpenSSL_version_num() < WIDE_AES_SINCE && !crypto_is_fips();
 }
 
 struct gcm *gcm_new(const char *libcrypto_name, bool encrypt, const uint8_t *key, const uint8_t *iv, struct err *e)

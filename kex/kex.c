@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "crypto/agree.h"
+#include "crypto/crypto.h"
 #include "wire/messages.h"
 
 enum {
@@ -45,11 +46,21 @@ static const struct kex_method methods[] = {
 	{ "ecdh-sha2-nistp521", DIGEST_SHA512, KEX_STRING, KEX_MPINT, &kex_agree_ops, AGREE_P521, false },
 	{ "curve25519-sha256", DIGEST_SHA256, KEX_STRING, KEX_MPINT, &kex_agree_ops, AGREE_X25519, false },
 	{ "curve25519-sha256@libssh.org", DIGEST_SHA256, KEX_STRING, KEX_MPINT, &kex_agree_ops, AGREE_X25519, false },
+	{ "sntrup761x25519-sha512", DIGEST_SHA512, KEX_STRING, KEX_STRING, &kex_sntrup_ops, 0, false },
+	{ "sntrup761x25519-sha512@openssh.com", DIGEST_SHA512, KEX_STRING, KEX_STRING, &kex_sntrup_ops, 0, false },
 };
+
+static bool is_offered(const struct kex_method *m)
+{
+	return crypto_has_digest(m->hash) && (m->ops != &kex_sntrup_ops || !crypto_is_fips());
+}
 
 const struct kex_method *kex_at(size_t i)
 {
-	return i < MEM_COUNT(methods) ? &methods[i] : NULL;
+	for (size_t at = 0; at < MEM_COUNT(methods); at++)
+		if (is_offered(&methods[at]) && i-- == 0)
+			return &methods[at];
+	return NULL;
 }
 
 const struct kex_method *kex_find(struct view name)
@@ -58,7 +69,7 @@ const struct kex_method *kex_find(struct view name)
 
 	for (i = 0; i < MEM_COUNT(methods); i++)
 		if (view_is(name, methods[i].name))
-			return &methods[i];
+			return is_offered(&methods[i]) ? &methods[i] : NULL;
 	return NULL;
 }
 

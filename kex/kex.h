@@ -1,4 +1,4 @@
-/* kex/kex.h: key exchange methods (RFC 4253 §7 and §8, RFC 4419, RFC 5656, RFC 8268, RFC 8731) over one vtable; the exchange hash and
+/* kex/kex.h: key exchange methods (RFC 4253 §7 and §8, RFC 4419, RFC 5656, RFC 8268, RFC 8731, sntrup761) over one vtable; the exchange hash and
  * the derivation of keys. No packets here: messages come in as type and body and go out the same way. */
 #ifndef KEX_KEX_H
 #define KEX_KEX_H
@@ -38,6 +38,7 @@ struct kex_ops {
 };
 extern const struct kex_ops kex_agree_ops;               /* kex_agree.c */
 extern const struct kex_ops kex_gex_ops;                 /* kex_gex.c */
+extern const struct kex_ops kex_sntrup_ops;              /* kex_sntrup.c */
 
 enum kex_form { KEX_STRING, KEX_MPINT };                 /* how a value or a secret is written (RFC 4251 §5) */
 
@@ -50,6 +51,7 @@ struct kex_method {
 	int param;                                       /* private to ops */
 	bool legacy;                                     /* never in a default list */
 };
+/* What libcrypto lacks the hash for, or what FIPS forbids, is not there. */
 const struct kex_method *kex_find(struct view name);     /* exact; NULL if unknown */
 const struct kex_method *kex_at(size_t i);               /* rows for -Q, NULL past the end */
 

@@ -443,6 +443,69 @@ static void bad_values_are_refused(void **state)
 #endif
 }
 
+enum damage { SHORTER, LONGER, ZERO_POINT, OTHER_CIPHERTEXT };
+
+/* The value as it would come from a peer that gets it wrong. */
+static void put_damaged(struct buf *b, struct view value, enum damage how)
+{
+	struct buf v = BUF_INIT(4096);
+
+	buf_put(&v, value.p, value.n);
+	buf_put_u8(&v, 0);
+	if (how == ZERO_POINT)
+		memset(v.data + value.n - 32, 0, 32);
+	if (how == OTHER_CIPHERTEXT)
+		v.data[0] ^= 1;
+	buf_put_string(b, v.data, how == SHORTER ? value.n - 1 : how == LONGER ? value.n + 1 : value.n);
+	buf_free(&v);
+}
+
+/* sntrup761 with X25519. A ciphertext that was changed yields another secret, so that nothing built on it fits. */
+static void hybrid_values(void **state)
+{
+	const struct kex_method *m = kex_find(text("sntrup761x25519-sha512"));
+	struct reader r;
+
+	(void)state;
+	for (enum damage how = SHORTER; how <= OTHER_CIPHERTEXT; how++) {
+		struct buf b = BUF_INIT(65536);
+		struct view value, key, signature;
+		struct ends e;
+
+		begin(&e, m);
+		reader_init(&r, e.init.body.data, e.init.body.size);
+		value = reader_string(&r);
+		assert_int_equal(value.n, 1158 + 32);
+		put_damaged(&b, value, how);
+		buf_reset(&e.init.body);
+		buf_put(&e.init.body, b.data, b.size);
+		assert_int_equal(answer(&e), how == OTHER_CIPHERTEXT ? 1 : ERR_PEER);
+		end(&e);
+
+		begin(&e, m);
+		assert_int_equal(answer(&e), 1);
+		reader_init(&r, e.reply.body.data, e.reply.body.size);
+		key = reader_string(&r);
+		value = reader_string(&r);
+		signature = reader_string(&r);
+		assert_int_equal(value.n, 1039 + 32);
+		buf_reset(&b);
+		buf_put_string(&b, key.p, key.n);
+		put_damaged(&b, value, how);
+		buf_put_string(&b, signature.p, signature.n);
+		assert_int_equal(finish(&e, (struct view){ b.data, b.size }), how == OTHER_CIPHERTEXT ? 1 : ERR_PEER);
+		if (how == OTHER_CIPHERTEXT) {
+			const struct buf *c = &kex_result(e.client)->secret, *other = &kex_result(e.server)->secret;
+
+			assert_int_equal(c->size, 4 + 64);
+			assert_int_equal(other->size, 4 + 64);
+			assert_memory_not_equal(c->data + 4, other->data + 4, 64);
+		}
+		end(&e);
+		buf_free(&b);
+	}
+}
+
 static void a_refused_signature_ends_it(void **state)
 {
 	struct ends e;
@@ -487,6 +550,7 @@ int main(void)
 		cmocka_unit_test(bad_groups_are_refused),
 		cmocka_unit_test(cut_messages_are_refused),
 		cmocka_unit_test(bad_values_are_refused),
+		cmocka_unit_test(hybrid_values),
 		cmocka_unit_test(a_refused_signature_ends_it),
 		cmocka_unit_test(order_is_kept),
 	};
