@@ -1,4 +1,5 @@
 /* scp: copies files between machines, over SFTP or the old scp protocol (scp(1)). */
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -588,6 +589,15 @@ static int copy_direct(struct scp *s, const struct operand *from, const struct o
 
 /* ---- local to local */
 
+/* "name/" where there is none: cp would say of a file that it is not a directory. A folder gets that name, with -r. */
+static bool lacks_folder(const struct copy_job *job)
+{
+	struct stat st;
+
+	return str_ends(job->target, "/") && stat(job->target, &st) < 0 && errno == ENOENT &&
+		(job->sources.count > 1 || (stat(job->sources.v[0], &st) == 0 && !S_ISDIR(st.st_mode)));
+}
+
 static int copy_local(struct scp *s, const struct copy_job *job)
 {
 	struct spawn_options o = SPAWN_OPTIONS_INIT;
@@ -595,6 +605,10 @@ static int copy_local(struct scp *s, const struct copy_job *job)
 	struct err e = { 0 };
 	int status = 0;
 
+	if (lacks_folder(job)) {
+		(void)fprintf(stderr, "%s: %s: no such folder\n", s->program, job->target);
+		return note(s, 1);
+	}
 	str_list_add(&args, "cp");
 	if (s->copy.recursive)
 		str_list_add(&args, "-r");

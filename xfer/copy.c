@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -432,6 +433,23 @@ static bool may_start(const struct copy *c)
 		sftp_client_backlog(c->client_to) < BACKLOG_MAX && sftp_client_outstanding(c->client_to) < 16384;
 }
 
+/* "name/" can only be a folder. One that were there had given the file its own name in it; systems say rather different things
+ * when such a name is opened. */
+static bool wants_folder(struct copy *c, const struct copy_item *it)
+{
+	bool far = c->ops != &copy_ops_down, missing;
+	const char *why;
+	struct stat st;
+
+	if (!str_ends(it->to, "/"))
+		return false;
+	errno = ENOTDIR;
+	missing = far ? c->target_status == SFTP_NO_SUCH_FILE : stat(it->to, &st) < 0 && errno == ENOENT;
+	why = missing ? "no such folder" : far && c->target_status != SFTP_OK ? sftp_status_text(c->target_status) : strerror(errno);
+	copy_error(c, "%s \"%s\": %s", far ? "remote" : "local", it->to, why);
+	return true;
+}
+
 /* Starts what may start. */
 static void walk(struct copy *c)
 {
@@ -445,6 +463,8 @@ static void walk(struct copy *c)
 			return;
 		if (it.is_dir)
 			start_dir(c, &it);
+		else if (wants_folder(c, &it))
+			copy_item_clear(&it);
 		else
 			start_file(c, &it);
 	}

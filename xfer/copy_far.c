@@ -140,6 +140,7 @@ static void on_target(void *ctx, const struct sftp_result *r)
 	struct target *t = ctx;
 	struct sftp_attrs a = { .flags = SFTP_ATTR_MODE, .mode = 0777 };
 
+	t->copy->target_status = r->status;
 	if (r->status == SFTP_OK && sftp_attrs_is_dir(&r->attrs))
 		target_done(t, true);
 	else if (!t->copy->job.target_must_be_dir)

@@ -119,6 +119,7 @@ struct copy {
 	bool planned, walk_ended, stopped, lost, pump_wanted, told;
 	int status;
 	int status_at_end;               /* not 0: instead of 1 or 0 */
+	uint32_t target_status;          /* what a far target's server said of it */
 	unsigned errors;
 	unsigned ready_count;            /* clients that have seen their server's hello */
 	unsigned waiting;                /* answers that the end of the job waits for, besides those of files */

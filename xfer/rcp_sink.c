@@ -114,13 +114,16 @@ static void leave(struct rcp *r, struct sink *s)
 static void open_file(struct rcp *r, struct sink *s, char *path, const struct rcp_record *record)
 {
 	struct stat st;
+	bool missing;
 
 	s->existed = stat(path, &st) == 0;
+	missing = !s->existed && errno == ENOENT;
 	/* Without -p no special bits, and the umask counts. */
 	s->mode = r->copy->o.preserve ? record->mode : record->mode & 0777 & ~s->umask;
 	s->fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, s->mode | S_IWUSR);
 	if (s->fd < 0) {
-		rcp_error(r, "%s: %s", path, strerror(errno));
+		/* open() says of "name/" that it is a folder, also where nothing has that name. */
+		rcp_error(r, "%s: %s", path, missing && str_ends(path, "/") ? "no such folder" : strerror(errno));
 		free(path);
 		s->have_times = false;
 		return;

@@ -95,7 +95,13 @@ for server in ${ours:+ours} ${stock:+stock}; do
 	is 1 "$server: folder down without -r" $scp $D "h:$T/src/sub" "$w/x"; says 'src/sub.*not a regular file'
 	is 1 "$server: to a missing folder" $scp $D src/a "h:$w/no/such"; says "$w/no/such\".*No such file or directory"
 	is 1 "$server: from there to a missing folder" $scp $D "h:$T/src/a" "$w/no/such"; says "$w/no/such\".*No such file or directory"
-	is 1 "$server: to a name with a slash" $scp $D "h:$T/src/a" "$w/nope/"; says 'Is a directory'
+	is 1 "$server: down to a folder that is not there" $scp $D "h:$T/src/a" "$w/nope/"; says "$w/nope/\": no such folder"
+	is 1 "$server: up to one" $scp $D src/a "h:$w/nope/"; says "$w/nope/\": no such folder"
+	is 1 "$server: up to one, with -r" $scp -r $D src/a "h:$w/nope/"; says "$w/nope/\": no such folder"
+	is 1 "$server: from there to there, to one" $scp $D "h:$T/src/a" "h:$w/nope/"; says "$w/nope/\": no such folder"
+	gone "nothing made" "$w/nope"
+	is 1 "$server: a file in a folder's place" $scp $D "h:$T/src/a" "$w/up/"; says "$w/up/\": Not a directory"
+	is 0 "$server: a tree makes it" $scp -r $D src/sub "h:$w/anew/"; same "tree" src/sub "$w/anew"
 	is 1 "$server: full disk far away" $scp $D src/big h:/dev/full; says '/dev/full'
 	is 1 "$server: full disk here" $scp $D "h:$T/src/big" /dev/full; says '/dev/full.*No space left on device'
 	mkdir -p "$w/clash/a"
@@ -219,6 +225,10 @@ is 255 "bad -P" $scp -P 0 a b
 is 1 "bad user" $scp "a b@h:x" y
 is 0 "local to local" $scp src/a loc; equal "local" src/a loc
 is 0 "local tree" $scp -r src/sub loctree; same "local tree" src/sub loctree
+is 1 "local, to a folder that is not there" $scp src/a "$T/locnone/"; says "^$scp: $T/locnone/: no such folder$"
+is 1 "several to one" $scp -r src/a src/sub locnone/; says "^$scp: locnone/: no such folder$"
+gone "nothing made" locnone
+is 0 "a tree makes it" $scp -r src/sub locnone/; same "local tree" src/sub locnone
 
 # The old protocol, each side being ours or stock.
 if [ -n "$stockscp" ]; then
@@ -238,6 +248,11 @@ if [ -n "$stockscp" ]; then
 		is 1 "-O $pair: missing" "$p" -q -O $S "h:$T/nope" "$w/x"; says 'No such file'
 		is 1 "-O $pair: folder without -r" "$p" -q -O $S "h:$T/src/sub" "$w/x"; says 'not a regular file'
 		is 1 "-O $pair: no such folder" "$p" -q -O $S src/a src/big "h:$w/none"; says 'No such file'
+		slash='no such folder'; [ "${pair#*:}" = they ] && slash='Is a directory'
+		is 1 "-O $pair: one up, to none" "$p" -q -O $S src/a "h:$w/none/"; says "$w/none/: $slash"
+		slash='no such folder'; [ "${pair%:*}" = they ] && slash='Is a directory'
+		is 1 "-O $pair: one down, to none" "$p" -q -O $S "h:$T/src/a" "$w/none/"; says "$w/none/: $slash"
+		gone "-O $pair: nothing made" "$w/none"
 		is 1 "-O $pair: full disk" "$p" -q -O $S src/big h:/dev/full; says 'No space left'
 		is 1 "-O $pair: full disk here" "$p" -q -O $S "h:$T/src/big" /dev/full; says 'No space left'
 		is 0 "-O $pair: sizes" "$p" -q -O $S size.* "h:$w/"
