@@ -272,7 +272,9 @@ if [ -x "$OUR_SCP" ]; then
 		at_most "$2" "scp, $5"
 	}
 	trips ours
-	there=/tmp/ws-trips.$$
+	# Not by our process number: in a world of its own every script has the same.
+	there=$T/landing/there
+	mkdir "$T/landing" && chmod 777 "$T/landing"
 	copies ours 5 "$T/small" "peer:$there" "ours, a file up"
 	is_line "its bytes go along with the open" 'round_trips: 3\.5: [4-9][0-9][0-9][0-9] bytes up, 0 down' "$T/err"
 	copies ours 6 "peer:$there" "$T/back" "ours, a file down"
