@@ -100,6 +100,18 @@ int privdrop_forever(const struct privdrop_id *id, struct err *e)
 
 /* ---- for a while */
 
+/* Changing ids makes a process on Linux what fs.suid_dumpable says: one that was undumpable is made so again. */
+static int privdrop_keep_undumpable(const struct privdrop_saved *saved)
+{
+#ifdef PR_SET_DUMPABLE
+	if (saved->undumpable)
+		return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+#else
+	(void)saved;
+#endif
+	return 0;
+}
+
 static void privdrop_saved_clear(struct privdrop_saved *saved)
 {
 	free(saved->groups);
@@ -124,7 +136,11 @@ int privdrop_assume(struct privdrop_saved *saved, const struct privdrop_id *id, 
 		return err_set_errno(e, "getgroups");
 	}
 	saved->active = 1;
-	if (setgroups(id->group_count, id->groups) == 0 && setegid(id->gid) == 0 && seteuid(id->uid) == 0)
+#ifdef PR_SET_DUMPABLE
+	saved->undumpable = prctl(PR_GET_DUMPABLE, 0, 0, 0, 0) == 0;
+#endif
+	if (setgroups(id->group_count, id->groups) == 0 && setegid(id->gid) == 0 && seteuid(id->uid) == 0 &&
+	    privdrop_keep_undumpable(saved) == 0)
 		return 0;
 	err_set_errno(e, "cannot act as uid %lu", (unsigned long)id->uid);
 	/* A process that is nobody certain must not go on. */
@@ -141,7 +157,7 @@ int privdrop_return(struct privdrop_saved *saved, struct err *e)
 		return 0;
 	/* The uid first: it gives back the right to change the others. */
 	if (seteuid(saved->uid) != 0 || setegid(saved->gid) != 0 ||
-	    setgroups((size_t)saved->group_count, saved->groups) != 0)
+	    setgroups((size_t)saved->group_count, saved->groups) != 0 || privdrop_keep_undumpable(saved) != 0)
 		r = err_set_errno(e, "cannot return to uid %lu", (unsigned long)saved->uid);
 	privdrop_saved_clear(saved);
 	return r;

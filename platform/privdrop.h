@@ -25,7 +25,8 @@ int privdrop_forever_raw(const struct privdrop_id *id);
 /* Effective ids only, for file access in the name of a user by a process of root's; privdrop_return goes back to root's own
  * with the groups that were there before. They do not nest. In between errors must not be answered by exec. A failing
  * return cannot be lived with: the caller must end the process. Without root: nothing happens if it is our own uid. */
-struct privdrop_saved { uid_t uid; gid_t gid; gid_t *groups; int group_count; int active; };
+struct privdrop_saved { uid_t uid; gid_t gid; gid_t *groups; int group_count; int active, undumpable; };
+/* Whoever was undumpable stays so, both ways. */
 int privdrop_assume(struct privdrop_saved *saved, const struct privdrop_id *id, struct err *e) MUST_USE;
 int privdrop_return(struct privdrop_saved *saved, struct err *e) MUST_USE;
 

@@ -172,6 +172,9 @@ static int start_session(struct role *r, struct err *e)
 			log_error("setgroups: %s", strerror(errno));
 	}
 	rc = monitor_open_session(r->monitor, e);
+	/* PAM modules change ids for a while, and that may have undone it. */
+	if (rc == 0)
+		rc = privdrop_undumpable(e);
 	if (rc == 0)
 		rc = start_child(r, "user", e);
 	if (saved != NULL && setgroups(saved_count > 0 ? (size_t)saved_count : 0, saved) < 0)

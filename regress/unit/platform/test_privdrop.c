@@ -12,6 +12,7 @@
 #include <sys/ptrace.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -233,9 +234,33 @@ static int undumpable(void)
 	return 0;
 }
 
+/* In the place of the C library's: a system where whoever changes ids can be dumped (fs.suid_dumpable). */
+static int changed(long r)
+{
+	(void)prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
+	return (int)r;
+}
+int seteuid(uid_t uid) { return changed(syscall(SYS_setresuid, -1, uid, -1)); }
+int setegid(gid_t gid) { return changed(syscall(SYS_setresgid, -1, gid, -1)); }
+
+static int stays_undumpable(void)
+{
+	struct privdrop_saved saved;
+	struct err e = { 0 };
+
+	NEED(prctl(PR_SET_DUMPABLE, 1, 0, 0, 0) == 0 && privdrop_assume(&saved, &someone, &e) == 0);
+	/* nobody has asked for it */
+	NEED(prctl(PR_GET_DUMPABLE) == 1 && privdrop_return(&saved, &e) == 0 && privdrop_undumpable(&e) == 0);
+	NEED(privdrop_assume(&saved, &someone, &e) == 0 && geteuid() == someone.uid && prctl(PR_GET_DUMPABLE) == 0);
+	NEED(privdrop_return(&saved, &e) == 0 && geteuid() == 0 && prctl(PR_GET_DUMPABLE) == 0);
+	return 0;
+}
+
 static void test_undumpable(void **state)
 {
 	in_child(undumpable);
+	if (getuid() == 0)
+		in_child(stays_undumpable);
 	in_child(no_core);
 }
 
