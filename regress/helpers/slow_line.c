@@ -1,8 +1,9 @@
 /* slow_line: a line whose rate changes, for the scripts: a relay between two ports of 127.0.0.1 that takes no more than it may.
  *
- *   slow_line PORT STEP...     prints its own port, relays every connection to PORT and ends when it is killed
+ *   slow_line [-b BYTES] PORT STEP...     prints its own port, relays every connection to PORT and ends when it is killed
  *       STEP is KB/s:SECONDS, or KB/s for the last one, which does not end; 0 is without a limit. The clock starts when START
- *       bytes have passed one way, so that logins do not count.
+ *       bytes have passed one way, so that logins do not count. A relay that gets SIGUSR1 goes on to its next step at once.
+ *       -b: the size of its buffers, for lines that are to be fast.
  *
  * Its buffers are small, smaller than the window of any peer, so that what has not been taken by the line waits at the sender. */
 #include <sys/socket.h>
@@ -15,6 +16,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -22,7 +24,14 @@ enum { BLOCK = 64 * 1024, START = 16 * 1024, STEPS = 8, TICK_MS = 2, RECEIVE_BUF
 
 struct step { double rate, seconds; };           /* bytes a second */
 static struct step steps[STEPS];
-static int step_count;
+static int step_count, receive_buffer = RECEIVE_BUFFER;
+static volatile sig_atomic_t next_step;
+
+static void go_on(int sig)
+{
+	(void)sig;
+	next_step = 1;
+}
 
 static void die(const char *what)
 {
@@ -40,7 +49,7 @@ static double now(void)
 
 static int new_socket(void)
 {
-	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), room = RECEIVE_BUFFER, segment = SEGMENT;
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), room = receive_buffer, segment = SEGMENT;
 
 	if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &room, sizeof room) < 0 ||
 	    setsockopt(fd, IPPROTO_TCP, TCP_MAXSEG, &segment, sizeof segment) < 0)
@@ -62,6 +71,17 @@ static double rate_after(double seconds)
 	for (i = 0; i < step_count - 1 && seconds >= steps[i].seconds; i++)
 		seconds -= steps[i].seconds;
 	return steps[i].rate;
+}
+
+/* When the step ends that is under way. */
+static double end_of_step(double seconds)
+{
+	double end = 0;
+	int i;
+
+	for (i = 0; i < step_count - 1 && seconds >= end; i++)
+		end += steps[i].seconds;
+	return end;
 }
 
 /* What the last `passed` seconds allow; a reader that was late may not catch up on more than a few ticks. */
@@ -126,12 +146,16 @@ static void relay(int near_end, int far_end)
 		t = now();
 		if (start <= 0 && (ways[0].passed > START || ways[1].passed > START))
 			start = t;
+		if (next_step && start > 0) {
+			next_step = 0;
+			start = t - end_of_step(t - start);
+		}
 		for (i = 0; i < 2; i++) {
 			way_allow(&ways[i], start <= 0 ? 0 : rate_after(t - start), t - last);
 			way_wants(&ways[i], &p[i]);
 		}
 		last = t;
-		if (poll(p, 2, TICK_MS) < 0)
+		if (poll(p, 2, TICK_MS) < 0 && errno != EINTR)
 			die("poll");
 		for (i = 0; i < 2; i++)
 			if (p[i].revents)
@@ -143,8 +167,13 @@ int main(int argc, char **argv)
 {
 	struct sockaddr_in a = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
 	socklen_t n = sizeof a;
-	int listener = new_socket(), fd, far_end;
+	int listener, fd, far_end;
 
+	if (argc > 2 && strcmp(argv[1], "-b") == 0) {
+		receive_buffer = atoi(argv[2]);
+		argc -= 2;
+		argv += 2;
+	}
 	if (argc < 3 || argc > 2 + STEPS) {
 		fprintf(stderr, "usage: slow_line PORT KB/S:SECONDS... KB/S\n");
 		return 2;
@@ -154,6 +183,8 @@ int main(int argc, char **argv)
 			die("step");
 		steps[step_count].rate *= 1000;
 	}
+	listener = new_socket();
+	signal(SIGUSR1, go_on);
 	signal(SIGCHLD, SIG_IGN);
 	signal(SIGPIPE, SIG_IGN);
 	if (bind(listener, (struct sockaddr *)&a, sizeof a) < 0 || listen(listener, 16) < 0 ||
