@@ -10,7 +10,8 @@ HOME=$T
 export HOME
 
 random_file "$T/noise" 16000000
-for i in 1 2; do cat "$WS_SRC"/*.c "$WS_SRC"/client/*.c "$WS_SRC"/server/*.c; done | head -c 250000 >"$T/text"
+# Large pieces: the line is to be what limits, not whoever feeds it.
+for i in 1 2 3; do cat "$WS_SRC"/*.c "$WS_SRC"/*/*.c; done | head -c 2000000 >"$T/text"
 mkfifo -m 644 "$T/stream"
 
 # through PORT: an unlimited line to that port, which becomes one of 4 MB/s on SIGUSR1. Sets LINE, RELAY.
@@ -41,8 +42,8 @@ feed() {	# LOG
 			feed_text=$((feed_text + 1))
 		done
 	fi
-	for i in 1 2 3 4; do cat "$T/text" || return; done
-	echo "$feed_noise $((feed_text + 4))" >"$T/fed"
+	cat "$T/text" || return
+	echo "$feed_noise $((feed_text + 1))" >"$T/fed"
 }
 again() { for i in $(seq "$1"); do cat "$T/noise"; done; for i in $(seq "$2"); do cat "$T/text"; done; }
 
