@@ -589,6 +589,11 @@ size_t compress_auto_pending_max(const struct compress_auto *a)
 	return a->pending_max;
 }
 
+size_t compress_auto_raw_max(const struct compress_auto *a)
+{
+	return a->explore_left == 0 ? SIZE_MAX : a->explore_left < EXPLORE_LEAST ? EXPLORE_LEAST : a->explore_left;
+}
+
 size_t compress_auto_swell(const struct compress_auto *a)
 {
 	double r = rest_of(a, compress_auto_level(a));

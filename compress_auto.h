@@ -34,6 +34,8 @@ void compress_auto_line(struct compress_auto *a, const struct compress_line *l);
 uint64_t compress_auto_line_due(const struct compress_auto *a);
 /* How much may be pending in this process: little until something is known of the line. SIZE_MAX: no limit. */
 size_t compress_auto_pending_max(const struct compress_auto *a);
+/* How much shall go raw now, at about: less than SIZE_MAX while it asks the line with a burst. */
+size_t compress_auto_raw_max(const struct compress_auto *a);
 /* Bytes of payload that become about 16 on the line. */
 size_t compress_auto_swell(const struct compress_auto *a);
 

@@ -282,6 +282,7 @@ int packet_lend(struct packet *p, const struct packet_bulk *b, size_t body_max, 
 		return 0;
 	if (packet_pack_begin(p, skip + (want < body_max ? want : body_max)) < 0)
 		return p->err.code;
+	want = packet_pack_want(p, want);
 	staged = p->pack.form == PACKET_FORM_PACKED;
 	if (p->pack.form != PACKET_FORM_PLAIN && body_max > packet_pack_payload_max(p) - skip)
 		body_max = packet_pack_payload_max(p) - skip;

@@ -95,6 +95,13 @@ size_t packet_pack_payload_max(const struct packet *p)
 	return most;
 }
 
+size_t packet_pack_want(const struct packet *p, size_t want)
+{
+	size_t most = p->pack.form == PACKET_FORM_RAW && p->pack.control != NULL ? compress_auto_raw_max(p->pack.control) : want;
+
+	return want < most ? want : most;
+}
+
 /* ---- the stage ---- */
 
 uint8_t *packet_stage_reserve(struct packet *p, size_t n)

@@ -119,6 +119,7 @@ int packet_pack_begin(struct packet *p, size_t payload) MUST_USE;
 size_t packet_pack_head(const struct packet *p);
 size_t packet_pack_bound(const struct packet *p, size_t payload);
 size_t packet_pack_payload_max(const struct packet *p);          /* of what is lent */
+size_t packet_pack_want(const struct packet *p, size_t want);    /* no more than this shall be lent */
 /* Room for n bytes of payloads that are not packed yet. */
 uint8_t *packet_stage_reserve(struct packet *p, size_t n);
 size_t packet_stage_max(const struct packet *p);

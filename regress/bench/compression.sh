@@ -6,7 +6,7 @@
 #   -s  of: high hard mixed (compression_data.c says what they are)
 #   -c  of: aes128-gcm@openssh.com 3des-cbc blowfish-cbc; one that the build lacks is left out
 #   -v  of: off 1 2 3 4 5 6 7 8 9 auto (these with zlib) zstd (auto with zstd allowed) stock-off stock-auto (ours to the stock sshd)
-#   -r  runs of each cell (default 3; up to 494 KB/s one), -t seconds a cell of a fast line should take (default 2.5)
+#   -r  runs of each cell (default 3; up to 494 KB/s one), -t seconds a cell of a fast line should take (default 1.9)
 #   -o  NAME.raw.csv gets a row for each copy, after those that are there: so the table can be made in pieces, and
 #       NAME.txt, NAME.csv (medians), NAME.SET.svg (with gnuplot) are made from all of it; NAME.logs/: what auto reported
 #   -R  only make these from NAME.raw.csv
@@ -14,8 +14,8 @@
 #
 # Rates are those of the file: its bytes by the time of the copy less the time of an empty one over the same link. The lines are
 # token buckets of the kernel (tc tbf) in a namespace that stands as a router between two others, with a queue of 100 ms of line
-# each way; the rate counts whole frames. Lines up to 494 KB/s: one cipher, cells side by side, each over its own line. Needs
-# root, ip, tc. Lists are quoted: -l "32 126". WS_BUILD, WS_USER as in run.sh.
+# each way; the rate counts whole frames. Lines up to 494 KB/s: one cipher, cells side by side, each over its own line; 955: four
+# at a time. Everything takes some 37 minutes. Needs root, ip, tc. Lists are quoted: -l "32 126". WS_BUILD, WS_USER as in run.sh.
 
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
@@ -23,7 +23,7 @@ top=$(cd "$here/../.." && pwd)
 build=$(cd "${WS_BUILD:-$top/build}" && pwd) || exit 1
 gcm=aes128-gcm@openssh.com
 lines="32 126 494 955 8533 12500 125000 unlimited" sets="high hard mixed" ciphers="$gcm 3des-cbc blowfish-cbc"
-levels="off 1 6 9 auto zstd stock-off stock-auto" runs=3 target=2.5 name=compression report= changes=
+levels="off 1 6 9 auto zstd stock-off stock-auto" runs=3 target=1.9 name=compression report= changes=
 while getopts l:s:c:v:r:t:o:Rx o; do
 	case $o in
 	l) lines=$OPTARG ;;
@@ -66,6 +66,12 @@ has_level() {
 	esac
 }
 
+is_known() {
+	case " ${known//$'\n'/ } " in *" $1 "*) return 0 ;; esac
+	echo "$1: not in this build"
+	return 1
+}
+
 # cells LINE CIPHER: the levels of a cipher. The stock sshd only with the one of today.
 cells() {
 	local v
@@ -95,11 +101,41 @@ slow_line() {
 	[ ${#jobs[@]} = 0 ] || wait "${jobs[@]}"
 }
 
+# At 955 KB/s four cells at a time, each over its own line; together they need half of two processors.
+middle_line() {
+	local line=$1 cipher set v run i bytes jobs=()
+	for cipher in $ciphers; do
+		is_known "$cipher" || continue
+		stop_servers
+		links_reset
+		for ((i = 0; i < 4; i++)); do link_up $i "$line" || return; done
+		for set in $sets; do
+			for ((run = 1; run <= runs; run++)); do
+				i=0
+				for v in $(cells "$line" "$cipher"); do
+					serve $i "$v" "$cipher" || return
+					bytes=$(cell_bytes "$line" "$set" "$cipher" "$v")
+					data_file "$set" "$bytes" >"$work/nothing"
+					one_copy $i "$line" "$set" "$cipher" "$v" $run "$bytes" &
+					jobs+=($!)
+					i=$((i + 1))
+					[ $i -lt 4 ] && continue
+					wait "${jobs[@]}"
+					i=0 jobs=()
+				done
+				[ ${#jobs[@]} = 0 ] || wait "${jobs[@]}"
+				jobs=()
+			done
+		done
+	done
+	rm -f "$work"/data.*.*
+}
+
 fast_line() {
 	local line=$1 cipher set v run
 	link_up 0 "$line" || return
 	for cipher in $ciphers; do
-		case " "${known//$'\n'/ }" " in *" $cipher "*) ;; *) echo "$cipher: not in this build"; continue ;; esac
+		is_known "$cipher" || continue
 		stop_servers
 		for set in $sets; do
 			for ((run = 1; run <= runs; run++)); do
@@ -127,7 +163,11 @@ if [ -n "$changes" ]; then
 	exit
 fi
 for line in $lines; do
-	if [ "$line" != unlimited ] && [ "$line" -le 494 ]; then slow_line "$line"; else fast_line "$line"; fi
+	case $line in
+	32 | 126 | 494) slow_line "$line" ;;
+	955) middle_line "$line" ;;
+	*) fast_line "$line" ;;
+	esac
 	stop_servers
 	links_reset
 done

@@ -120,7 +120,7 @@ cell_bytes() {
 	function guess(v,   r, c, k) {
 		r = v == "off" ? 1 : set == "high" ? (v < 6 ? 2.8 : 3.3) : 1.5
 		c = v == "off" ? 700000 : v == 1 ? 60000 : v == 6 ? 14000 : 9000
-		k = cipher ~ /3des/ ? 22000 : cipher ~ /blowfish/ ? 80000 : 700000
+		k = cipher ~ /3des/ ? 14000 : cipher ~ /blowfish/ ? 65000 : 700000
 		return min((line == "unlimited" ? 1e9 : line) * 0.95 * r, 1 / (1 / c + 1 / (k * r)))
 	}
 	$1 == line && $2 == set && $3 == cipher && $4 == level { kb = $8 }
@@ -266,7 +266,7 @@ compression_plot() {
 				case $v in auto | zstd) w=3 ;; *) w=1 ;; esac
 				plots="$plots${plots:+, }\$d$v with linespoints lw $w title '$v'"
 			done
-			echo "plot $plots"
+			[ -z "$plots" ] || echo "plot $plots"
 		done
 	} >"${work:-/tmp}/plot.$$"
 	gnuplot "${work:-/tmp}/plot.$$"
