@@ -22,6 +22,30 @@ enum {
 
 struct zlib_pack { z_stream z; int level; };
 
+/* Windows hold what was said: zlib's memory is wiped like any other of ours, by a size that stands in front of it. */
+union zlib_block { size_t n; max_align_t align; };
+
+static voidpf zlib_alloc(voidpf ctx, uInt items, uInt size)
+{
+	size_t n = sizeof(union zlib_block) + (size_t)items * size;
+	union zlib_block *b = mem_try(n);
+
+	(void)ctx;
+	if (b == NULL)
+		return Z_NULL;
+	b->n = n;
+	return b + 1;
+}
+
+static void zlib_free(voidpf ctx, voidpf p)
+{
+	union zlib_block *b = p;
+
+	(void)ctx;
+	if (b != NULL)
+		mem_free_secret(b - 1, b[-1].n);
+}
+
 static uInt clip(size_t n)
 {
 	return n > UINT_MAX ? UINT_MAX : (uInt)n;
@@ -32,6 +56,8 @@ static void *zlib_pack_new(int level)
 	struct zlib_pack *s = mem_zalloc(sizeof(*s));
 
 	s->level = level;
+	s->z.zalloc = zlib_alloc;
+	s->z.zfree = zlib_free;
 	if (deflateInit2(&s->z, level, Z_DEFLATED, RAW_WINDOW, MEM_LEVEL, Z_DEFAULT_STRATEGY) == Z_OK)
 		return s;
 	free(s);
@@ -117,6 +143,8 @@ static void *zlib_open_make(int window)
 {
 	z_stream *z = mem_zalloc(sizeof(*z));
 
+	z->zalloc = zlib_alloc;
+	z->zfree = zlib_free;
 	if (inflateInit2(z, window) == Z_OK)
 		return z;
 	free(z);

@@ -1,4 +1,7 @@
-/* compress_zstd.c: zstd (RFC 8878) as a codec of compress.h, where configure found libzstd. Engine; its only user. */
+/* compress_zstd.c: zstd (RFC 8878) as a codec of compress.h, where configure found libzstd. Engine; its only user.
+ *
+ * zstd's windows hold what was said and are not wiped when they are freed, as zlib's are (compress.c): allocators of one's own go in
+ * through ZSTD_create*_advanced only, which is in the static section of zstd.h and no part of the stable interface. */
 #include "compress.h"
 
 #ifdef HAVE_LIBZSTD

@@ -56,15 +56,18 @@ there_and_back() {
 		skip "$1: without compression" "this machine moves too little"
 		return
 	fi
-	is "$1: without compression and with it again" "$(sed -n "s/.*key exchange \([2-9]\): $3 cipher.* compression //p" "$2" | tr "\r\n" "  " | tr -s " ")" \
-		"none zlib@openssh.com "
-	is "$1: the other direction is what it was" "$(sed -n "s/.*key exchange \([2-9]\): $4 cipher.* compression //p" "$2" | tr -d "\r" | sort -u)" \
+	# With RekeyLimit there are other exchanges in between, with the same lists.
+	is "$1: without compression and with it again" "$(sed -n "s/.*key exchange [0-9]*: $3 cipher.* compression \([^ ]*\).*/\1/p" "$2" |
+		tr -d "\r" | uniq | tr "\n" " ")" "zlib@openssh.com none zlib@openssh.com "
+	is "$1: the other direction is what it was" "$(sed -n "s/.*key exchange [0-9]*: $4 cipher.* compression \([^ ]*\).*/\1/p" "$2" | tr -d "\r" | sort -u)" \
 		zlib@openssh.com
 	is_line "$1: the report tells" 'Compression time at each level: none [0-9.]*%, ' "$2"
 	is_line "$1: by the method that was agreed" 'Compression: sent .*(zlib@openssh.com, auto)' "$2"
 }
 
-start_stock stock_server "Compression yes" "AuthorizedKeysFile $T/authorized_keys" || { ok 1 "stock sshd started" "$T/stock_server.log"; finish; }
+set --
+[ -z "$FULL" ] || set -- "RekeyLimit 12M"
+start_stock stock_server "$@" "Compression yes" "AuthorizedKeysFile $T/authorized_keys" || { ok 1 "stock sshd started" "$T/stock_server.log"; finish; }
 through "$PORT" || { ok 1 "a line" "$T/line.err"; finish; }
 : >"$T/up.log"
 rm -f "$T/fed"
@@ -76,7 +79,7 @@ through "$PORT" || { ok 1 "a line" "$T/line.err"; finish; }
 rm -f "$T/fed"
 feed "$T/down.log" >"$T/stream" &
 track $!
-limit 60 "$STOCK_SSH" -F "$T/client.conf" -p "$LINE" -C peer "cat $T/stream" >"$T/got" 2>"$T/log" </dev/null
+limit 60 "$STOCK_SSH" -F "$T/client.conf" ${FULL:+-o RekeyLimit=12M} -p "$LINE" -C peer "cat $T/stream" >"$T/got" 2>"$T/log" </dev/null
 wait $!
 mv "$T/got" "$T/work/got"
 there_and_back down "$T/down.log" "server to client" "client to server"

@@ -3,9 +3,14 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
+#include <sys/mman.h>
 #include "base/mem.h"
 #include "regress/unit/crypto/unhex.h"
 
@@ -398,6 +403,79 @@ static void levels_and_names(void **state)
 	assert_null(compress_at(99));
 }
 
+/* How often the bytes lie in the heap, freed or not. The system is asked, for freed memory is nobody's to look at. */
+static int found_in_heap(const uint8_t *what, size_t n)
+{
+	FILE *maps = fopen("/proc/self/maps", "r"), *mem = fopen("/proc/self/mem", "r");
+	unsigned long from = 0, to = 0;
+	uint8_t *heap;
+	char line[300];
+	int found = 0;
+
+	if (maps == NULL || mem == NULL)
+		skip();
+	while (fgets(line, sizeof(line), maps) != NULL && strstr(line, "[heap]") == NULL)
+		;
+	if (sscanf(line, "%lx-%lx", &from, &to) != 2 || strstr(line, "[heap]") == NULL)
+		skip();
+	heap = mmap(NULL, to - from, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	assert_ptr_not_equal(heap, MAP_FAILED);
+	setvbuf(mem, NULL, _IONBF, 0);
+	assert_int_equal(fseek(mem, (long)from, SEEK_SET), 0);
+	assert_int_equal(fread(heap, 1, to - from, mem), to - from);
+	for (const uint8_t *p = heap; (p = memmem(p, (size_t)(heap + (to - from) - p), what, n)) != NULL; p++)
+		found++;
+	munmap(heap, to - from);
+	fclose(maps);
+	fclose(mem);
+	return found;
+}
+
+#ifdef __has_feature
+#if __has_feature(address_sanitizer) || __has_feature(memory_sanitizer) || __has_feature(thread_sanitizer)
+#define OTHER_HEAP
+#endif
+#endif
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || !defined(__GLIBC__)
+#define OTHER_HEAP
+#endif
+
+/* All allocations shall lie in it, and stay there when they are freed. */
+static void keep_heap(void)
+{
+#ifdef OTHER_HEAP
+	skip();
+#else
+	mallopt(M_TRIM_THRESHOLD, 1 << 30);
+	mallopt(M_MMAP_THRESHOLD, 1 << 25);
+#endif
+}
+
+static void windows_are_wiped(void **state)
+{
+	uint8_t secret[40], packed[4096];
+	uint32_t seed = (uint32_t)(uintptr_t)&secret;
+	struct deflater *d = deflater_new(zlib_stock());
+	struct inflater *i = inflater_new(zlib_stock());
+	struct buf out = BUF_INIT(LARGE);
+	struct view payload;
+	struct err e = { 0 };
+	size_t n;
+
+	(void)state;
+	keep_heap();
+	fill(secret, sizeof(secret), 1, &seed);
+	assert_int_equal(found_in_heap(secret, sizeof(secret)), 0);
+	assert_int_equal(deflater_run(d, 6, (struct view){ secret, sizeof(secret) }, packed, sizeof(packed), &n), 0);
+	assert_int_equal(inflater_run(i, (struct view){ packed, n }, &out, &payload, &e), 0);
+	mem_wipe(packed, sizeof(packed));
+	assert_true(found_in_heap(secret, sizeof(secret)) >= 2);
+	deflater_free(d);
+	inflater_free(i);
+	buf_free(&out);
+	assert_int_equal(found_in_heap(secret, sizeof(secret)), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -412,6 +490,7 @@ int main(void)
 		cmocka_unit_test(too_little_room),
 		cmocka_unit_test(bad_input),
 		cmocka_unit_test(levels_and_names),
+		cmocka_unit_test(windows_are_wiped),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
