@@ -194,7 +194,7 @@ void compress_auto_raw(struct compress_auto *a, size_t n)
 /* On a slow line packing in vain costs no time, but a payload that goes raw unseen may have been worth packing. */
 static bool gate_matters(const struct compress_auto *a, double cost_ns)
 {
-	return a->line <= 0 || cost_ns + a->b + a->w > 0.5e9 / a->line;
+	return a->line <= 0 || cost_ns + a->b + a->w > 0.8e9 / a->line;
 }
 
 void compress_auto_packed(struct compress_auto *a, size_t in, size_t out, uint64_t ns)
@@ -427,9 +427,10 @@ static void learn_costs(struct compress_auto *a, uint64_t cpu_ns, uint64_t us)
 		approach(&a->w, 0.9 * other / in, share);
 		return;
 	}
-	if (a->w * out > other)
-		approach(&a->w, other / out, share);
-	approach(&a->b, a->w * out < other ? (other - a->w * out) / in : 0, share);
+	/* How it is shared out shows while raw bytes go; a slow cipher costs by what is on the line, not by what was packed. */
+	other /= a->b * in + a->w * out;
+	approach(&a->b, a->b * other, share);
+	approach(&a->w, a->w * other, share);
 }
 
 static void count_shares(struct compress_auto *a, uint64_t us, bool busy, bool packing)
