@@ -91,7 +91,8 @@ print_of() { "${STOCK_KEYGEN:-$OUR_KEYGEN}" -lf "$1" | awk '{ print $2 }'; }
 
 # down_NAME PORT FILE: the sum of what it gets
 down_stock() { limit 60 "$STOCK_SSH" -F "$T/client.conf" -p "$1" -C peer "cat $2" | sum /dev/stdin; }
-down_dbclient() { limit 60 dbclient -q -y -y -W 1000000 -i "$T/db_id" -p "$1" "$LOGIN@127.0.0.1" "cat $2" | sum /dev/stdin; }
+# A slow reader lets dbclient forget to look whether its last channel is closed, until something wakes it: -K.
+down_dbclient() { limit 60 dbclient -q -K 1 -y -y -W 1000000 -i "$T/db_id" -p "$1" "$LOGIN@127.0.0.1" "cat $2" | sum /dev/stdin; }
 down_plink() {
 	limit 60 plink -batch -no-antispoof -C -P "$1" -l "$LOGIN" -i "$T/id.ppk" -hostkey "$(print_of "$T/host_ed25519.pub")" \
 		-hostkey "$(print_of "$T/host_rsa.pub")" -hostkey "$(print_of "$T/host_ecdsa256.pub")" 127.0.0.1 "cat $2" | sum /dev/stdin
