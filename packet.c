@@ -248,3 +248,10 @@ bool packet_trim(struct packet *p)
 	more_out = packet_out_trim(p);
 	return more_in || more_out;
 }
+
+void packet_rest(struct packet *p)
+{
+	packet_stop_helpers(p);
+	(void)packet_in_drop(p);
+	(void)packet_out_drop(p);
+}

@@ -111,6 +111,8 @@ void packet_stop_helpers(struct packet *p);
  * give back: call again in a few seconds. */
 bool packet_trim(struct packet *p);
 bool packet_has_spare(const struct packet *p);           /* there is memory that packet_trim could give back */
+/* Nothing will move for a while: empty buffers are freed altogether. Views of the last message end. */
+void packet_rest(struct packet *p);
 
 /* Hand-off between processes (docs/OVERVIEW.md): keys, IV and counters of both directions and unread input. Only with an empty
  * output slab, while no compressed packet has passed, and only if keys are kept, which must be asked for at the

@@ -113,16 +113,19 @@ bool packet_in_has_spare(const struct packet *p)
 
 bool packet_in_trim(struct packet *p)
 {
-	if (!packet_in_has_spare(p))
-		return false;
+	return packet_in_has_spare(p) && !packet_in_drop(p);
+}
+
+bool packet_in_drop(struct packet *p)
+{
 	/* What has come but not been taken stays, and views of the last message must stay valid until the next call. */
 	if (p->in_pos != p->in_end)
-		return true;
+		return false;
 	mem_free_secret(p->in, p->in_room);
 	p->in = NULL;
 	p->in_room = p->in_pos = p->in_end = p->in_offered = 0;
 	buf_free(&p->inflated);
-	return false;
+	return true;
 }
 
 /* ---- broken packets ---- */

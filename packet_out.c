@@ -114,14 +114,17 @@ bool packet_out_has_spare(const struct packet *p)
 
 bool packet_out_trim(struct packet *p)
 {
-	if (!packet_out_has_spare(p))
-		return false;
+	return packet_out_has_spare(p) && !packet_out_drop(p);
+}
+
+bool packet_out_drop(struct packet *p)
+{
 	if (packet_out_pending(p) != 0 || p->open || p->lent != 0)
-		return true;
+		return false;
 	mem_free_secret(p->out.mem, p->out.room);
 	p->out = (struct packet_slab){ .mem = NULL };
 	packet_pack_trim(p);
-	return false;
+	return true;
 }
 
 void packet_out_raw(struct packet *p, const void *bytes, size_t n)

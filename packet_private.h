@@ -108,6 +108,8 @@ bool packet_in_has_spare(const struct packet *p);
 bool packet_out_has_spare(const struct packet *p);
 bool packet_in_trim(struct packet *p);           /* true: not now */
 bool packet_out_trim(struct packet *p);
+bool packet_in_drop(struct packet *p);           /* frees the buffer; false: it is in use */
+bool packet_out_drop(struct packet *p);
 /* Bytes into the input as if they had been received. */
 int packet_in_put(struct packet *p, struct view bytes) MUST_USE;
 

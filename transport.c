@@ -257,6 +257,11 @@ static void tick_trim(struct transport *t, uint64_t now_ms, uint64_t *next_ms)
 		*next_ms = t->trim_ms;
 }
 
+void transport_rest(struct transport *t)
+{
+	packet_rest(t->packet);
+}
+
 int transport_tick(struct transport *t, uint64_t now_ms, uint64_t *next_ms)
 {
 	*next_ms = UINT64_MAX;

@@ -95,6 +95,10 @@ size_t transport_out_pending(const struct transport *t);
  * last message end. now_ms is clock_mono_ms. *next_ms: when to call again (UINT64_MAX never). */
 int transport_tick(struct transport *t, uint64_t now_ms, uint64_t *next_ms) MUST_USE;
 
+/* The connection has come to rest: empty buffers are freed until they are needed again. Views of the last
+ * message end. */
+void transport_rest(struct transport *t);
+
 /* Ends the threads of `helpers` until they are needed again. To be called before every fork that no exec follows. */
 void transport_stop_helpers(struct transport *t);
 

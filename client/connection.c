@@ -314,10 +314,17 @@ static uint64_t client_moved(void *ctx)
 	return transport_bytes(c->transport, PACKET_IN) + transport_bytes(c->transport, PACKET_OUT);
 }
 
+static void client_resting(void *ctx)
+{
+	struct client *c = ctx;
+
+	transport_rest(c->transport);
+}
+
 static void client_ready(struct client *c)
 {
 	c->phase = PHASE_READY;
-	c->rest = rest_new(c->loop, client_moved, c);
+	c->rest = rest_new(c->loop, &(struct rest_user){ client_moved, client_resting, c });
 	if (c->setup.events.ready)
 		c->setup.events.ready(c->setup.events.ctx, c);
 	if (client_may_learn(c))

@@ -11,17 +11,17 @@ enum { LOOK_MS = 1000, QUIET_BYTES = 64 * 1024 };
 
 struct rest {
 	struct loop_timer *timer;
-	uint64_t (*moved)(void *ctx);
-	void *ctx;
+	struct rest_user user;
 	uint64_t before;
 };
 
 static void rest_look(void *ctx)
 {
 	struct rest *r = ctx;
-	uint64_t now = r->moved(r->ctx);
+	uint64_t now = r->user.moved(r->user.ctx);
 
 	if (now - r->before < QUIET_BYTES) {
+		r->user.resting(r->user.ctx);
 		giveback();
 		return;
 	}
@@ -29,13 +29,12 @@ static void rest_look(void *ctx)
 	loop_timer_arm(r->timer, LOOK_MS);
 }
 
-struct rest *rest_new(struct loop *l, uint64_t (*moved)(void *ctx), void *ctx)
+struct rest *rest_new(struct loop *l, const struct rest_user *u)
 {
 	struct rest *r = mem_zalloc(sizeof *r);
 
-	r->moved = moved;
-	r->ctx = ctx;
-	r->before = moved(ctx);
+	r->user = *u;
+	r->before = u->moved(u->ctx);
 	r->timer = loop_timer_add(l, rest_look, r);
 	loop_timer_arm(r->timer, LOOK_MS);
 	return r;

@@ -7,9 +7,15 @@
 struct loop;
 struct rest;
 
-/* moved: bytes that went over the connection so far. Looks every second; the first one in which hardly anything moved ends it,
- * with platform/giveback.h. */
-struct rest *rest_new(struct loop *l, uint64_t (*moved)(void *ctx), void *ctx);
+struct rest_user {
+	uint64_t (*moved)(void *ctx);    /* bytes that went over the connection so far */
+	void (*resting)(void *ctx);      /* frees what is not needed while it rests */
+	void *ctx;
+};
+
+/* Looks every second; the first one in which hardly anything moved ends it: `resting` is called, once, and
+ * then platform/giveback.h. */
+struct rest *rest_new(struct loop *l, const struct rest_user *u);
 void rest_free(struct rest *r);                  /* NULL is fine */
 
 #endif

@@ -46,7 +46,11 @@ static void give_back_stack(uintptr_t page_size)
  * programs, code that was moved to large pages. Only the kernel knows, and tells in /proc/self/smaps: a mapping is given back
  * if it says of the whole of it that there is no such page. */
 
-enum { HAS_NO_ANONYMOUS = 1, HAS_NO_SWAP = 2, HAS_NO_HUGE = 4, IS_CLEAN = 7, SMAPS_BYTES = 8 * 1024 };
+enum {
+	HAS_NO_ANONYMOUS = 1, HAS_NO_SWAP = 2, HAS_NO_HUGE = 4, IS_CLEAN = 7,
+	SMAPS_BYTES = 8 * 1024,
+	CLEAN_MAX = 64                   /* what is more is kept */
+};
 
 struct mapping {
 	uintptr_t from, to;
@@ -54,14 +58,23 @@ struct mapping {
 	unsigned has;
 };
 
+/* Given back together in the end: reading on would bring pages in again of what was given back before. */
+struct clean {
+	struct mapping m;        /* the one being read about */
+	size_t n;
+	struct { uintptr_t from, to; } v[CLEAN_MAX];
+};
+
 static const struct { const char *name; unsigned bit; } clean_fields[] = {
 	{ "Anonymous:", HAS_NO_ANONYMOUS }, { "Swap:", HAS_NO_SWAP }, { "Private_Hugetlb:", HAS_NO_HUGE },
 };
 
-static void end_mapping(const struct mapping *m)
+static void end_mapping(struct clean *c)
 {
-	if (m->of_file && m->has == IS_CLEAN)
-		(void)madvise((void *)m->from, m->to - m->from, MADV_DONTNEED);
+	if (!c->m.of_file || c->m.has != IS_CLEAN || c->n == CLEAN_MAX)
+		return;
+	c->v[c->n].from = c->m.from;
+	c->v[c->n++].to = c->m.to;
 }
 
 /* "7f0a4000-7f0b2000 r-xp 0000b000 fe:01 12345   /usr/lib/libc.so.6" */
@@ -83,29 +96,29 @@ static void begin_mapping(struct mapping *m, const char *line)
 		(n < sizeof(gone) || strcmp(line + n - (sizeof(gone) - 1), gone) != 0) && !fskind_may_block(line + path);
 }
 
-static void take_line(struct mapping *m, const char *line)
+static void take_line(struct clean *c, const char *line)
 {
 	if ((*line >= '0' && *line <= '9') || (*line >= 'a' && *line <= 'f')) {
-		end_mapping(m);
-		begin_mapping(m, line);
+		end_mapping(c);
+		begin_mapping(&c->m, line);
 		return;
 	}
 	for (size_t i = 0; i < sizeof(clean_fields) / sizeof(clean_fields[0]); i++) {
 		size_t n = strlen(clean_fields[i].name);
 
 		if (strncmp(line, clean_fields[i].name, n) == 0 && strtoul(line + n, NULL, 10) == 0)
-			m->has |= clean_fields[i].bit;
+			c->m.has |= clean_fields[i].bit;
 	}
 }
 
 /* Takes the whole lines of n bytes at text; returns how many bytes are left, at its front. */
-static size_t take_lines(struct mapping *m, char *text, size_t n)
+static size_t take_lines(struct clean *c, char *text, size_t n)
 {
 	char *at = text, *end;
 
 	while ((end = memchr(at, '\n', n)) != NULL) {
 		*end = '\0';
-		take_line(m, at);
+		take_line(c, at);
 		n -= (size_t)(end + 1 - at);
 		at = end + 1;
 	}
@@ -117,7 +130,7 @@ static size_t take_lines(struct mapping *m, char *text, size_t n)
 static void give_back_code(void)
 {
 	int fd = open("/proc/self/smaps", O_RDONLY | O_CLOEXEC);
-	struct mapping m = { .of_file = false };
+	struct clean c = { .n = 0 };
 	char text[SMAPS_BYTES];
 	size_t n = 0;
 	ssize_t got;
@@ -125,9 +138,11 @@ static void give_back_code(void)
 	if (fd < 0)
 		return;
 	while (n < sizeof(text) && (got = read(fd, text + n, sizeof(text) - n)) > 0)
-		n = take_lines(&m, text, n + (size_t)got);
-	end_mapping(&m);
+		n = take_lines(&c, text, n + (size_t)got);
+	end_mapping(&c);
 	close(fd);
+	for (size_t i = 0; i < c.n; i++)
+		(void)madvise((void *)c.v[i].from, c.v[i].to - c.v[i].from, MADV_DONTNEED);
 }
 
 void giveback(void)
@@ -135,8 +150,8 @@ void giveback(void)
 #ifdef HAVE_MALLOC_TRIM
 	(void)malloc_trim(0);
 #endif
-	give_back_code();
 	give_back_stack((uintptr_t)sysconf(_SC_PAGESIZE));
+	give_back_code();
 }
 
 #else

@@ -349,6 +349,13 @@ static uint64_t moved(void *ctx)
 	return transport_bytes(u->transport, PACKET_IN) + transport_bytes(u->transport, PACKET_OUT);
 }
 
+static void resting(void *ctx)
+{
+	struct user *u = ctx;
+
+	transport_rest(u->transport);
+}
+
 int user_run(struct user *u, struct err *e)
 {
 	user_set_title(u);
@@ -357,7 +364,7 @@ int user_run(struct user *u, struct err *e)
 	net_set_tos(u->start->in, u->options.ipqos.bulk);
 	user_announce_host_keys(u);
 	user_start_timers(u);
-	u->rest = rest_new(u->loop, moved, u);
+	u->rest = rest_new(u->loop, &(struct rest_user){ moved, resting, u });
 	/* What came behind the deciding request is waiting in the hand-off already. */
 	carrier_pause(u->carrier, false);
 	return loop_run(u->loop, e);

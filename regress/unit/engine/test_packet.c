@@ -664,6 +664,39 @@ static void memory_follows_use(void **state)
 	free(body);
 }
 
+/* At rest nothing is kept, except what has come or waits to go; and all goes on afterwards. */
+static void nothing_is_kept_at_rest(void **state)
+{
+	struct ends e;
+	uint8_t body[1000] = { 7 }, *at;
+	struct message m;
+	struct iovec iov[2];
+	size_t room;
+
+	(void)state;
+	open_ends(&e, "aes128-gcm@openssh.com", NULL, false);
+	send_one(e.out, 94, body, sizeof(body));
+	packet_rest(e.out);
+	assert_true(packet_out_pending(e.out) > sizeof(body));
+	assert_int_equal(packet_out_view(e.out, iov, 2), 1);
+	assert_int_equal(packet_in_space(e.in, &at, &room), 0);
+	memcpy(at, iov[0].iov_base, iov[0].iov_len);
+	packet_in_added(e.in, iov[0].iov_len);
+	packet_out_sent(e.out, iov[0].iov_len);
+	packet_rest(e.in);
+	assert_int_equal(packet_next(e.in, &m), 1);
+	assert_memory_equal(m.body.p, body, sizeof(body));
+	assert_int_equal(packet_next(e.in, &m), 0);
+	packet_rest(e.in);
+	packet_rest(e.out);
+	assert_true(e.in->in == NULL && e.in->in_room == 0);
+	assert_true(e.out->out.mem == NULL && e.out->out.room == 0);
+	send_one(e.out, 94, body, 100);
+	move(&e);
+	expect_one(e.in, 94, body, 100);
+	close_ends(&e);
+}
+
 /* ---- new keys, numbers ---- */
 
 static void keys_change_in_order(void **state)
@@ -921,7 +954,7 @@ int main(void)
 		cmocka_unit_test(misuse_of_bulk_is_an_error),
 		cmocka_unit_test(output_is_bounded),
 		cmocka_unit_test(output_goes_round),
-		cmocka_unit_test(memory_follows_use),
+		cmocka_unit_test(memory_follows_use), cmocka_unit_test(nothing_is_kept_at_rest),
 		cmocka_unit_test(keys_change_in_order),
 		cmocka_unit_test(one_key_does_not_last_for_ever),
 		cmocka_unit_test(every_suite_is_handed_over),
