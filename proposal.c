@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "cipher.h"
+#include "crypto/crypto.h"
 #include "crypto/rand.h"
 #include "kex/kex.h"
 #include "mac.h"
@@ -288,12 +289,15 @@ void agreement_clear(struct agreement *a)
 
 /* ---- defaults of OpenSSH, as far as built ---- */
 
-#define KEX_BOTH "curve25519-sha256,curve25519-sha256@libssh.org,ecdh-sha2-nistp256,ecdh-sha2-nistp384,ecdh-sha2-nistp521"
+#define KEX_NO_FIPS "sntrup761x25519-sha512,sntrup761x25519-sha512@openssh.com,"
+#define KEX_BOTH KEX_NO_FIPS "curve25519-sha256,curve25519-sha256@libssh.org,ecdh-sha2-nistp256,ecdh-sha2-nistp384,ecdh-sha2-nistp521"
 #define KEX_CLIENT "diffie-hellman-group-exchange-sha256,diffie-hellman-group16-sha512,diffie-hellman-group18-sha512,diffie-hellman-group14-sha256"
 
 const char *proposal_default_kex(bool server)
 {
-	return server ? KEX_BOTH : KEX_BOTH "," KEX_CLIENT;
+	const char *all = server ? KEX_BOTH : KEX_BOTH "," KEX_CLIENT;
+
+	return crypto_is_fips() ? all + strlen(KEX_NO_FIPS) : all;
 }
 
 const char *proposal_default_ciphers(void)

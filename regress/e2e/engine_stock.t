@@ -51,6 +51,7 @@ both_have() {	# kind for ssh -Q, name
 }
 
 kexes="curve25519-sha256 curve25519-sha256@libssh.org ecdh-sha2-nistp256 ecdh-sha2-nistp384 ecdh-sha2-nistp521
+	sntrup761x25519-sha512 sntrup761x25519-sha512@openssh.com
 	diffie-hellman-group14-sha256 diffie-hellman-group16-sha512 diffie-hellman-group18-sha512"
 keys="ssh-ed25519 ecdsa-sha2-nistp256 ecdsa-sha2-nistp384 ecdsa-sha2-nistp521 rsa-sha2-512 rsa-sha2-256"
 aeads="aes128-gcm@openssh.com aes256-gcm@openssh.com chacha20-poly1305@openssh.com"

@@ -52,7 +52,8 @@ static void ends_init(struct ends *e, const char *cipher, const char *mac, bool 
 			.server = i == 1, .software = "Wirespeed_fuzz", .server_sig_algs = "ssh-ed25519", .omit_strict = old,
 			.cb = { .check_host_key = ends_check, .sign_hash = ends_sign, .host_key_for = ends_host_key }
 		};
-		proposal_set(&o->proposal, PROPOSAL_KEX, proposal_default_kex(false));
+		/* Without the first ones, whose keys take long with sanitizers; fuzz_kex has them. */
+		proposal_set(&o->proposal, PROPOSAL_KEX, strstr(proposal_default_kex(false), "curve25519"));
 		proposal_set(&o->proposal, PROPOSAL_HOST_KEY, "ssh-ed25519");
 		for (j = 0; j < 2; j++) {
 			proposal_set(&o->proposal, (enum proposal_list)(PROPOSAL_CIPHER_C2S + j), cipher);

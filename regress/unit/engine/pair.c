@@ -140,7 +140,8 @@ void pair_init(struct pair *p, const char *host_key_alg)
 			},
 		};
 	}
-	pair_set(p, PROPOSAL_KEX, proposal_default_kex(false));
+	/* Without the first ones, whose keys take long with sanitizers; every method has its turn in test_transport. */
+	pair_set(p, PROPOSAL_KEX, strstr(proposal_default_kex(false), "curve25519"));
 	pair_set(p, PROPOSAL_HOST_KEY, host_key_alg);
 	pair_set_cipher(p, proposal_default_ciphers(), proposal_default_macs());
 	pair_set(p, PROPOSAL_COMPRESS_C2S, "none,zlib@openssh.com");
