@@ -194,9 +194,9 @@ static void on_signal(void *ctx, int signo)
 			copy_window_changed(s->running);
 		return;
 	}
-	if (s->signal != 0)
-		return;
-	s->signal = signo;
+	/* The second time it need not be orderly. */
+	if (s->signal == 0)
+		s->signal = signo;
 	loop_stop(s->loop);
 	if (s->running != NULL)
 		copy_interrupt(s->running);

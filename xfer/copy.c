@@ -475,7 +475,7 @@ static void pump(void *ctx)
 	struct copy *c = ctx;
 
 	c->pump_wanted = false;
-	if (c->stopped || c->lost || !c->planned)
+	if (c->stopped || c->lost || c->leaving || !c->planned)
 		return;
 	walk(c);
 	while (!c->stopped && c->ready_first != NULL && may_move(c)) {
@@ -592,14 +592,12 @@ struct copy *copy_start_sftp(const struct copy_setup *s, struct err *e)
 	return c;
 }
 
-enum { NAMED_AT_MOST = 8 };
+enum { NAMED_AT_MOST = 8, LEAVE_MS = 2000 };
 
-void copy_interrupt(struct copy *c)
+static void tell_incomplete(struct copy *c)
 {
 	unsigned named = 0, more = 0;
 
-	if (c->stopped)
-		return;
 	for (struct copy_file *f = c->first; f != NULL; f = f->next) {
 		if (f->failed || f->state == COPY_CLOSED)
 			continue;
@@ -614,7 +612,32 @@ void copy_interrupt(struct copy *c)
 		copy_error(c, "interrupted: and %u more files", more);
 	else if (named == 0)
 		copy_error(c, "interrupted");
-	copy_stop(c, STATUS_BROKEN);
+}
+
+static void on_leave_late(void *ctx)
+{
+	copy_stop(ctx, STATUS_BROKEN);
+}
+
+void copy_left(struct copy *c)
+{
+	if (c->leaving && !copy_stripes_leave(c))
+		copy_stop(c, STATUS_BROKEN);
+}
+
+void copy_interrupt(struct copy *c)
+{
+	if (c->stopped)
+		return;
+	if (c->leaving) {
+		copy_stop(c, STATUS_BROKEN);
+		return;
+	}
+	tell_incomplete(c);
+	c->leaving = true;
+	c->leave_timer = loop_timer_add(c->loop, on_leave_late, c);
+	loop_timer_arm(c->leave_timer, LEAVE_MS);
+	copy_left(c);
 }
 
 void copy_abandon(struct copy *c)
@@ -652,6 +675,7 @@ void copy_free(struct copy *c)
 	copy_walker_free(c->walker);
 	copy_lister_free(c->lister);
 	loop_timer_remove(c->timer);
+	loop_timer_remove(c->leave_timer);
 	str_list_clear(&c->job.sources);
 	free((char *)c->job.target);
 	free(c->walk_target);

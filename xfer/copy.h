@@ -59,7 +59,8 @@ struct copy;
 struct copy *copy_start_sftp(const struct copy_setup *s, struct err *e);
 /* Over the old scp protocol; the far side already runs `scp -t|-f`. No link_to. */
 struct copy *copy_start_rcp(const struct copy_setup *s, struct err *e);
-/* SIGINT: stops, says what is incomplete, done(…, 255) follows. */
+/* SIGINT: stops, says what is incomplete, done(…, 255) follows, after at most two seconds for what must not be left behind, and at once
+ * when it is called again. */
 void copy_interrupt(struct copy *c);
 /* Stops without a word (the server has no SFTP: the caller tries otherwise), done(…, 255) follows. */
 void copy_abandon(struct copy *c);

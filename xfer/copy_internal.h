@@ -117,6 +117,7 @@ struct copy {
 	struct copy_early *early;
 	struct copy_stripes *stripes;    /* NULL: one channel */
 	bool planned, walk_ended, stopped, lost, pump_wanted, told;
+	bool leaving;                    /* interrupted: only waits until it may stop */
 	int status;
 	int status_at_end;               /* not 0: instead of 1 or 0 */
 	uint32_t target_status;          /* what a far target's server said of it */
@@ -133,6 +134,7 @@ struct copy {
 	uint32_t read_limit;             /* what the server really gives in one reply; 0: what it promised */
 	struct throttle throttle;
 	struct loop_timer *timer;        /* of the throttle */
+	struct loop_timer *leave_timer;
 	struct meter *meter;
 	struct copy_file *shown;         /* whose line the meter shows */
 
@@ -202,6 +204,8 @@ void copy_far_expand_path(struct copy *c, struct sftp_client *client, const stru
 char *copy_far_name(const char *given, const char *path);
 
 /* ---- copy_up.c */
+/* Something that a copy which is leaving may wait for has been done. */
+void copy_left(struct copy *c);
 /* An answer to a request of copy_stripes.c that f waited for: goes on where f was. For use as a sftp_reply_fn. */
 void copy_up_answered(void *file, const struct sftp_result *r);
 
@@ -216,6 +220,9 @@ void copy_stripes_answered(struct copy *c, uint64_t bytes);      /* a WRITE was 
 /* All of f was sent: true when everything was answered too, and only the first channel has it open. Until then
  * copy_up_answered calls again. */
 bool copy_stripes_settled(struct copy *c, struct copy_file *f);
+/* The copy ends before its time: files get plausible dates. True: copy_left is called when that is done, or is known to be
+ * impossible. */
+bool copy_stripes_leave(struct copy *c);
 
 /* ---- copy_walk.c: local sources */
 struct copy_walker *copy_walker_new(struct copy *c);

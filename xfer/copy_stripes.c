@@ -3,7 +3,8 @@
  *
  * Data must never reach another file because a name has come to mean something else. So the file that was opened first is given
  * a date of access that no other has, and a stripe takes part only when what it has opened shows that date. Writing does not
- * change it. In the end the date of access becomes that of the last change. */
+ * change it. When all have looked it becomes a plausible date, in the end that of the last change; a copy that is interrupted in
+ * between waits for the former. */
 #include "xfer/copy_internal.h"
 
 #include <stdlib.h>
@@ -47,6 +48,9 @@ struct part {                            /* a file at one stripe */
 struct copy_parts {
 	struct part part[COPY_STRIPES_MAX - 1];
 	uint32_t mark;                   /* the date of access that tells the file from others */
+	unsigned unproven;               /* stripes that have not looked yet */
+	bool odd;                        /* the file bears the mark, as far as we know */
+	bool clearing;                   /* its removal is under way */
 	bool marked, closed, dated;
 	uint32_t mtime;                  /* dated: of the last change */
 };
@@ -135,6 +139,50 @@ static void part_close(struct part *p)
 	sftp_client_handle(p->stripe->client, SFTP_CLOSE, (struct view){ p->handle, p->handle_size }, copy_up_answered, f);
 }
 
+/* ---- the mark */
+
+static void on_cleared(void *ctx, const struct sftp_result *r)
+{
+	struct copy_file *f = ctx;
+
+	/* Whatever the answer was: more cannot be done. */
+	f->parts->odd = f->parts->clearing = false;
+	copy_left(f->copy);
+	copy_up_answered(f, r);
+}
+
+static void clear_mark(struct copy_file *f)
+{
+	uint32_t now = (uint32_t)clock_wall();
+	struct sftp_attrs a = { .flags = SFTP_ATTR_TIMES, .atime = now, .mtime = now };
+
+	if (!f->parts->odd || f->parts->clearing || f->copy->stopped)
+		return;
+	f->parts->clearing = true;
+	f->outstanding++;
+	sftp_client_fsetstat(f->copy->client, copy_file_handle(f), &a, on_cleared, f);
+}
+
+bool copy_stripes_leave(struct copy *c)
+{
+	bool any = false;
+
+	for (struct copy_file *f = c->first; f != NULL; f = f->next) {
+		if (f->parts == NULL || !f->parts->odd || f->state == COPY_CLOSED)
+			continue;
+		any = true;
+		clear_mark(f);
+	}
+	return any;
+}
+
+/* One stripe less that has to see it. */
+static void has_looked(struct copy_file *f)
+{
+	if (--f->parts->unproven == 0)
+		clear_mark(f);
+}
+
 static bool shows_mark(const struct sftp_attrs *a, uint32_t mark)
 {
 	return a->flags & SFTP_ATTR_MODE && S_ISREG(a->mode) && a->flags & SFTP_ATTR_TIMES && a->atime == mark;
@@ -150,6 +198,7 @@ static void on_part_looked_at(void *ctx, const struct sftp_result *r)
 		copy_pump_soon(f->copy);
 	} else
 		part_close(p);
+	has_looked(f);
 	copy_up_answered(f, r);
 }
 
@@ -165,7 +214,8 @@ static void on_part_opened(void *ctx, const struct sftp_result *r)
 		p->state = PART_OPENING;
 		f->outstanding++;
 		sftp_client_handle(p->stripe->client, SFTP_FSTAT, r->handle, on_part_looked_at, p);
-	}
+	} else
+		has_looked(f);
 	copy_up_answered(f, r);
 }
 
@@ -175,7 +225,9 @@ static void on_marked(void *ctx, const struct sftp_result *r)
 	struct copy_stripes *s = f->copy->stripes;
 	struct sftp_attrs none = { 0 };
 
-	f->parts->marked = r->status == SFTP_OK;
+	f->parts->marked = f->parts->odd = r->status == SFTP_OK;
+	/* One for us, so that it does not come to nothing under way. */
+	f->parts->unproven = 1;
 	for (unsigned i = 0; f->parts->marked && f->state == COPY_MOVING && i < s->count; i++) {
 		struct part *p = &f->parts->part[i];
 
@@ -183,8 +235,10 @@ static void on_marked(void *ctx, const struct sftp_result *r)
 			continue;
 		*p = (struct part){ .file = f, .stripe = &s->stripe[i], .state = PART_OPENING };
 		f->outstanding++;
+		f->parts->unproven++;
 		sftp_client_open(p->stripe->client, f->to, SFTP_OPEN_WRITE, &none, on_part_opened, p);
 	}
+	has_looked(f);
 	copy_up_answered(f, r);
 }
 
@@ -197,6 +251,7 @@ static void share(struct copy_file *f)
 
 	/* In the last years before this one; one of a hundred million. */
 	parts->mark = a.atime = now - YEAR_S - (uint32_t)(clock_mono_us() % 100000000);
+	parts->odd = true;
 	f->parts = parts;
 	f->outstanding++;
 	sftp_client_fsetstat(c->client, copy_file_handle(f), &a, on_marked, f);
@@ -298,5 +353,6 @@ bool copy_stripes_settled(struct copy *c, struct copy_file *f)
 		f->outstanding++;
 		sftp_client_fsetstat(c->client, copy_file_handle(f), &a, copy_up_answered, f);
 	}
+	parts->odd = false;
 	return true;
 }
