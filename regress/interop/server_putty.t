@@ -47,9 +47,10 @@ for c in aesgcm aes chacha20 3des; do
 	case $c in aesgcm) pattern='GCM' ;; aes) pattern='AES-256 SDCTR' ;; chacha20) pattern='ChaCha20' ;; 3des) pattern='[Tt]riple-DES' ;; esac
 	run $plain "$c" "Initialised .*$pattern"
 done
-for k in ecdh dh-group14-sha1 dh-group16-sha512; do
-	session "$k" "KEX=$k,ecdh,dh-group14-sha1,WARN"
-	case $k in ecdh) pattern='Curve25519\|ECDH' ;; *) pattern='Diffie-Hellman' ;; esac
+for k in ntru-curve25519 ecdh dh-group14-sha1 dh-group16-sha512; do
+	# What is not named goes where PuTTY has it by itself, NTRU in front.
+	session "$k" "KEX=$k,ecdh,dh-group14-sha1,WARN,ntru-curve25519"
+	case $k in ntru*) pattern='NTRU Prime' ;; ecdh) pattern='Curve25519\|ECDH' ;; *) pattern='Diffie-Hellman' ;; esac
 	run $plain "$k" "Doing .*\($pattern\)\|Using .*\($pattern\)"
 done
 for h in ed25519 ecdsa rsa; do
