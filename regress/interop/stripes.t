@@ -27,9 +27,11 @@ upload "$T/data" "peer:$there/near"
 whole "a near server" $? near
 no_line "gets one channel" "$several" "$T/err"
 upload -X stripes=3 "$T/data" "peer:$there/near"
-whole "asked for" $? near
-is_line "it gets them" 'large files go over 3 channels' "$T/err"
+status=$?
+# Before anybody reads it: that changes the date of access.
 now=$(date +%s) changed=$(stat -c %Y "$there/near") read=$(stat -c %X "$there/near")
+whole "asked for" $status near
+is_line "it gets them" 'large files go over 3 channels' "$T/err"
 is "its dates are those of the change" "$read" "$changed"
 ok "$([ $((now - changed)) -lt 60 ] && [ "$changed" -le "$now" ]; echo $?)" "which was now ($changed, $now)"
 upload -X stripes=3 -p "$T/data" "peer:$there/dated"
