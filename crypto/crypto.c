@@ -125,6 +125,7 @@ void crypto_init_signing(void)
 
 bool crypto_is_fips(void)
 {
+	start();
 	return EVP_default_properties_is_fips_enabled(NULL) == 1;
 }
 
