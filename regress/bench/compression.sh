@@ -86,7 +86,7 @@ cells() {
 # A slow line: for each set all levels at once; the starts stand apart, so that they do not share a processor.
 slow_line() {
 	local line=$1 cipher=${ciphers%% *} set v i=0 jobs=()
-	for set in $sets; do data_file "$set" "$(set_bytes "$line" "$set")" >"$work/nothing"; done
+	for set in $sets; do data_file "$set" "$(set_bytes "$line" "$set")" >/dev/null; done
 	for set in $sets; do
 		for v in $(cells "$line" "$cipher"); do
 			link_up $i "$line" && serve $i "$v" "$cipher" || return
@@ -116,7 +116,7 @@ middle_line() {
 				for v in $(cells "$line" "$cipher"); do
 					serve $i "$v" "$cipher" || return
 					bytes=$(cell_bytes "$line" "$set" "$cipher" "$v")
-					data_file "$set" "$bytes" >"$work/nothing"
+					data_file "$set" "$bytes" >/dev/null
 					one_copy $i "$line" "$set" "$cipher" "$v" $run "$bytes" &
 					jobs+=($!)
 					i=$((i + 1))
