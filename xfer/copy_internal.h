@@ -147,6 +147,8 @@ struct copy {
 /* ---- copy.c */
 struct copy *copy_new_bare(const struct copy_setup *s);  /* without clients and plan */
 void copy_pump_soon(struct copy *c);
+/* Something that a copy which is leaving may wait for has been done. */
+void copy_left(struct copy *c);
 /* A line "program: ..." on stderr; error counts, note does not. */
 void copy_error(struct copy *c, const char *fmt, ...) PRINTF_LIKE(2, 3);
 void copy_note(struct copy *c, const char *fmt, ...) PRINTF_LIKE(2, 3);
@@ -204,8 +206,6 @@ void copy_far_expand_path(struct copy *c, struct sftp_client *client, const stru
 char *copy_far_name(const char *given, const char *path);
 
 /* ---- copy_up.c */
-/* Something that a copy which is leaving may wait for has been done. */
-void copy_left(struct copy *c);
 /* An answer to a request of copy_stripes.c that f waited for: goes on where f was. For use as a sftp_reply_fn. */
 void copy_up_answered(void *file, const struct sftp_result *r);
 
